@@ -1,0 +1,144 @@
+// Who may import whom: one row per folder of src/, everything not listed is refused. swc reads the source as it is written,
+// so imports of types count like any other; the one place where a type may come from further away is named in its row.
+
+/** What each folder may import besides itself. `node`: may it use Node's built-in modules? */
+const folders = {
+  domain: { packages: ['canonicalize', 'structured-headers'] },
+  operations: { ours: ['domain'], packages: ['zod'] },
+  workflows: { ours: ['domain'], packages: ['@temporalio/workflow', '@temporalio/common'] },
+  providers: { ours: ['domain'], packages: ['undici'], node: true },
+  store: { ours: ['domain'], packages: ['pg', 'node-pg-migrate', 'zod'], node: true },
+  activities: {
+    ours: ['domain', 'operations', 'providers', 'store', 'observability'],
+    files: ['workflows/[^/]+\\.contract\\.ts'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+    node: true,
+  },
+  temporal: {
+    ours: ['domain', 'observability'],
+    files: ['workflows/index\\.ts', 'workflows/messages\\.ts', 'workflows/[^/]+\\.contract\\.ts'],
+    packages: ['@temporalio/client', '@temporalio/common'],
+    node: true,
+  },
+  outbox: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
+  recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
+  api: {
+    ours: ['domain', 'operations', 'store', 'temporal', 'observability'],
+    packages: ['express', 'zod'],
+    node: true,
+  },
+  sandbox: {
+    ours: ['observability'],
+    files: ['config\\.ts'],
+    packages: ['express', 'zod'],
+    node: true,
+  },
+  supervisor: { ours: ['observability'], files: ['config\\.ts'], node: true },
+  observability: { ours: ['domain'], packages: ['pino'], node: true },
+};
+
+const inPackage = (name) => `node_modules/(@types/)?${name}/`;
+
+const folderRules = Object.entries(folders).map(
+  ([folder, { ours = [], files = [], packages = [], node = false }]) => ({
+    name: `${folder}-imports-only-its-row`,
+    severity: 'error',
+    // The digest of the fingerprint is the one thing that domain takes from Node.
+    from: { path: `^src/${folder}/`, ...(folder === 'domain' && { pathNot: '/sha256\\.ts$' }) },
+    to: {
+      pathNot: [
+        ...[folder, ...ours].map((name) => `^src/${name}/`),
+        ...files.map((file) => `^src/${file}$`),
+        ...packages.map(inPackage),
+      ],
+      ...(node && { dependencyTypesNot: ['core'] }),
+    },
+  }),
+);
+
+/** What may come along into the workflow sandbox, at any distance. */
+const inBundle = [
+  '^src/(workflows|domain)/',
+  ...['@temporalio/workflow', '@temporalio/common'].map(inPackage),
+  ...folders.domain.packages.map(inPackage),
+];
+
+module.exports = {
+  forbidden: [
+    ...folderRules,
+    {
+      name: 'domain-sha256-imports-only-crypto',
+      severity: 'error',
+      from: { path: '^src/domain/sha256\\.ts$' },
+      to: { pathNot: ['^src/domain/', '^(node:)?crypto$'] },
+    },
+    {
+      name: 'kinds-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^src/operations/([^/]+)/' },
+      to: { path: '^src/operations/[^/]+/', pathNot: '^src/operations/$1/' },
+    },
+    {
+      name: 'providers-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^src/providers/([^/]+)/' },
+      to: { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' },
+    },
+    {
+      name: 'config-imports-only-its-row',
+      severity: 'error',
+      from: { path: '^src/config\\.ts$' },
+      to: {
+        pathNot: ['^src/domain/', ...['zod'].map(inPackage)],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'nobody-imports-bin',
+      severity: 'error',
+      from: { pathNot: '^src/bin/' },
+      to: { path: '^src/bin/' },
+    },
+    {
+      name: 'workflow-bundle-stays-small-and-deterministic',
+      comment:
+        'Nothing that a workflow reaches, however far away, may touch the world or weigh down every workflow.',
+      severity: 'error',
+      from: { path: '^src/workflows/index\\.ts$' },
+      to: { reachable: true, pathNot: inBundle },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: '^src/bin/' },
+      to: {},
+    },
+    {
+      name: 'everything-resolves',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-development-packages-in-src',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: 'node_modules/@types/',
+      },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,2 @@
+/** Absolute path of a usable Temporal CLI; downloads one when the machine has none. */
+export function findTemporalCli(env?: NodeJS.ProcessEnv): Promise<string>;

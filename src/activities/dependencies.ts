@@ -1,0 +1,12 @@
+// What the activities work with; given once by the worker.
+import type { Logger } from '../observability/logger.ts';
+import type { ConnectedProviders } from '../providers/connected-providers.ts';
+import type { Pool } from '../store/pool.ts';
+
+export interface ActivityDependencies {
+  readonly pool: Pool;
+  readonly providers: ConnectedProviders;
+  /** Names this process in the attempt ledger. */
+  readonly worker: string;
+  readonly logger: Logger;
+}

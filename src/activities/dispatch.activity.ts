@@ -1,0 +1,54 @@
+// Dispatch and resend: read the ledger, decide, send at most once.
+import { Context } from '@temporalio/activity';
+import { decideDispatch, mayResend } from '../domain/dispatch-decision.ts';
+import { readFile } from '../store/operations.store.ts';
+import type { OperationActivities } from '../workflows/activities.contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { notFound } from './failures.ts';
+import { send } from './send.ts';
+
+/** Three chances to be heard within the heartbeat timeout of 15 s. */
+const HEARTBEAT_MS = 5_000;
+
+/** Contract §6.1: never repeated by the engine; run again, it finds its intent and sends nothing. */
+export function createDispatch(deps: ActivityDependencies): OperationActivities['dispatch'] {
+  return (input, attempt) =>
+    withHeartbeats(async () => {
+      const file = await readFile(deps.pool, input.operation_id);
+      if (!file) throw notFound(input.operation_id);
+      const decision = decideDispatch(file, attempt);
+      switch (decision.move) {
+        case 'send':
+          return send(deps, input, file, 'dispatch');
+        case 'retry':
+          return { next: 'retry', attempt: decision.attempt };
+        case 'reconcile':
+          return { next: 'reconcile' };
+        case 'wait_for_approval':
+          return { next: 'again' };
+        case 'done':
+          return { next: 'done' };
+      }
+    });
+}
+
+/** Contract §6.5: same token, same stored bytes, only while reconciliation's judgement still holds. */
+export function createResend(deps: ActivityDependencies): OperationActivities['resend'] {
+  return (input) =>
+    withHeartbeats(async () => {
+      const file = await readFile(deps.pool, input.operation_id);
+      if (!file) throw notFound(input.operation_id);
+      return mayResend(file) ? send(deps, input, file, 'resend') : { next: 'reconcile' };
+    });
+}
+
+/** Tells the engine that this worker lives. Nothing is cancelled on its word: a sent request can't be called back. */
+async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,20 @@
+// All activities of the worker, over their dependencies.
+import { storeAttemptOutcome } from '../store/attempts.store.ts';
+import { expireApprovalIfDue } from '../store/approvals.store.ts';
+import type { OperationActivities } from '../workflows/activities.contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { createDispatch, createResend } from './dispatch.activity.ts';
+import { createLookUpOutcome } from './look-up-outcome.activity.ts';
+import { stepAfter } from './send.ts';
+
+export function createActivities(deps: ActivityDependencies): OperationActivities {
+  return {
+    dispatch: createDispatch(deps),
+    resend: createResend(deps),
+    lookUpOutcome: createLookUpOutcome(deps),
+    recordOutcome: async ({ operation_id }, attempt, outcome) =>
+      stepAfter(await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome)),
+    approvalWait: async ({ operation_id }) =>
+      (await expireApprovalIfDue(deps.pool, operation_id)) ?? null,
+  };
+}

@@ -1,0 +1,105 @@
+// The send itself: intent, call, outcome. What is durable before and after each step stands beside it.
+import { SEND_FRESHNESS_MS } from '../domain/execution-plan.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
+import { needsReconciliation, type Attempt, type OperationFile } from '../domain/operation.ts';
+import { isSettled } from '../domain/operation-state.ts';
+import type { WriteOutcome } from '../domain/outcome.ts';
+import { commitIntent, storeAttemptOutcome } from '../store/attempts.store.ts';
+import { reviewChangedCommand } from '../store/reviews.store.ts';
+import type { DispatchStep, OperationInput } from '../workflows/activities.contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { contactFor } from './provider-contact.ts';
+
+/** Storing an answer is tried again through a short outage; after that the workflow keeps it and records it later. */
+const STORE_TRIES = 5;
+const STORE_PAUSE_MS = 1_000;
+
+/** Sends an operation as its next attempt, or finds that it must not be sent. */
+export async function send(
+  deps: ActivityDependencies,
+  input: OperationInput,
+  read: OperationFile,
+  purpose: Attempt['purpose'],
+): Promise<DispatchStep> {
+  const { operation, attempts } = read;
+  if (!commandUnchanged(input, read)) {
+    await reviewChangedCommand(deps.pool, operation.operationId);
+    return { next: 'done' };
+  }
+  const provider = deps.providers(operation.connection);
+  const requestBody =
+    attempts[0]?.requestBody ?? provider.adapter.requestFor(operation.kind, operation.command);
+  const number = (attempts.at(-1)?.number ?? 0) + 1;
+  // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
+  const begunAt = performance.now();
+  const intent = { number, purpose, requestBody, worker: deps.worker };
+  const begun = await commitIntent(deps.pool, read, intent);
+  if (begun === 'revoked') return { next: 'done' };
+  if (!begun) return { next: 'again' };
+  // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
+  const outcome: WriteOutcome =
+    performance.now() - begunAt < SEND_FRESHNESS_MS
+      ? await provider.adapter.write(
+          contactFor(operation, provider, requestBody, operation.plan.provider_deadline_ms),
+        )
+      : { status: 'not_sent', reason: 'intent_stale', evidence: {} };
+  return storeOutcome(deps, operation.operationId, number, outcome);
+}
+
+/** Contract §6.8: what is about to be sent must be what was claimed, in the row, in the engine and in the approval. */
+function commandUnchanged(input: OperationInput, { operation }: OperationFile): boolean {
+  const computed = fingerprintOf({
+    accountId: operation.accountId,
+    kind: operation.kind,
+    kindVersion: operation.kindVersion,
+    command: operation.command,
+  });
+  return computed === operation.fingerprint && computed === input.fingerprint;
+}
+
+async function storeOutcome(
+  deps: ActivityDependencies,
+  operationId: string,
+  attempt: number,
+  outcome: WriteOutcome,
+): Promise<DispatchStep> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const file = await storeAttemptOutcome(deps.pool, operationId, attempt, outcome);
+      logAttempt(deps, file, attempt, outcome);
+      return stepAfter(file);
+    } catch (error) {
+      deps.logger.warn({ operation_id: operationId, attempt, error }, 'outcome not stored yet');
+      if (tries === STORE_TRIES) return { next: 'record', attempt, outcome };
+      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS));
+    }
+  }
+}
+
+/** What the workflow does next, once the outcome is in the row. */
+export function stepAfter(file: OperationFile): DispatchStep {
+  const { status } = file.operation;
+  if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done' };
+  if (needsReconciliation(file)) return { next: 'reconcile' };
+  return { next: 'retry', attempt: file.attempts.at(-1)?.number ?? 1 };
+}
+
+function logAttempt(
+  { logger }: ActivityDependencies,
+  { operation }: OperationFile,
+  attempt: number,
+  outcome: WriteOutcome,
+): void {
+  logger.info(
+    {
+      operation_id: operation.operationId,
+      idempotency_key: operation.idempotencyKey,
+      agent_id: operation.agentId,
+      attempt_number: attempt,
+      outcome: outcome.status,
+      state: operation.status,
+      provider_reference: operation.providerReference,
+    },
+    'attempt answered',
+  );
+}

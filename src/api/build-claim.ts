@@ -1,0 +1,75 @@
+// Everything that is decided about an operation before it exists: who serves it, under which token, by which plan, and whether a
+// person must agree.
+import { connectionFor } from '../domain/connection.ts';
+import { planFor } from '../domain/execution-plan.ts';
+import { FINGERPRINT_VERSION, fingerprintOf } from '../domain/fingerprint.ts';
+import { providerTokenFor } from '../domain/provider-token.ts';
+import type { JsonObject } from '../domain/strict-json.ts';
+import type { OperationDefinition } from '../operations/define-operation.ts';
+import type { Claim } from '../store/claims.store.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import type { SubmitRequest } from './submit-operation.ts';
+
+/** The claim of a command that its schema has accepted. */
+export function buildClaim(
+  deps: ApiDependencies,
+  request: SubmitRequest,
+  definition: OperationDefinition,
+  command: JsonObject,
+): Claim {
+  const { principal, key, agentRun, traceparent } = request;
+  const { accountId } = principal;
+  const { kind, version: kindVersion } = definition;
+  const approval = approvalFor(deps, definition, command);
+  const { connection, card, providerToken } = servedBy(deps, accountId, kind, key);
+  return {
+    route: `/agent/operations/${kind}`,
+    approval,
+    operation: {
+      operationId: deps.newId('op'),
+      accountId,
+      idempotencyKey: key,
+      kind,
+      kindVersion,
+      fingerprint: fingerprintOf({ accountId, kind, kindVersion, command }),
+      fingerprintVersion: FINGERPRINT_VERSION,
+      command,
+      businessKey: definition.businessKey(command),
+      agentId: principal.principalId,
+      agentRun,
+      traceparent,
+      connection: connection.name,
+      adapter: connection.adapter,
+      providerToken,
+      plan: planFor(deps.plan, card, approval !== null),
+    },
+  };
+}
+
+function servedBy(deps: ApiDependencies, accountId: string, kind: string, key: string) {
+  const connection = connectionFor(deps.connections, accountId, kind);
+  if (!connection) throw new Error(`no connection serves ${kind} of ${accountId}`);
+  const card = deps.cardOf(connection.adapter);
+  const providerToken = providerTokenFor({
+    installationId: deps.installationId,
+    accountId,
+    key,
+    ownAccountConnection: connection.accounts.length === 1,
+    allows: card.allowsToken,
+  });
+  return { connection, card, providerToken };
+}
+
+function approvalFor(
+  deps: ApiDependencies,
+  definition: OperationDefinition,
+  command: JsonObject,
+): Claim['approval'] {
+  const decision = definition.policy(command);
+  if (decision.verdict === 'allow') return null;
+  return {
+    approvalId: deps.newId('apr'),
+    reason: decision.reason,
+    ttlMs: deps.approvalTtlMs,
+  };
+}

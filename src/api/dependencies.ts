@@ -1,0 +1,25 @@
+// What the API works with; given once by its composition root.
+import type { CapabilityCard } from '../domain/capability-card.ts';
+import type { Connection } from '../domain/connection.ts';
+import type { PlanSettings } from '../domain/execution-plan.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Pool } from '../store/pool.ts';
+import type { RestWatcher } from './rest-watcher.ts';
+import type { StartSoon } from './start-soon.ts';
+
+export interface ApiDependencies {
+  readonly pool: Pool;
+  readonly connections: readonly Connection[];
+  /** Capability card of an adapter by its name. */
+  readonly cardOf: (adapter: string) => CapabilityCard;
+  readonly plan: PlanSettings;
+  readonly approvalTtlMs: number;
+  readonly installationId: string;
+  readonly startSoon: StartSoon;
+  readonly watcher: RestWatcher;
+  /** True where Temporal answers. */
+  readonly engineAnswers: () => Promise<boolean>;
+  /** A fresh random id for an operation or approval, with its prefix. */
+  readonly newId: (prefix: 'op' | 'apr') => string;
+  readonly logger: Logger;
+}

@@ -1,0 +1,22 @@
+// Refusals that must be provable later are written down before they are answered.
+import type { HoldfastError } from '../domain/operation-error.ts';
+import { recordRefusal } from '../store/refusals.store.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import type { SubmitRequest } from './submit-operation.ts';
+
+/** Audits the refusal and gives it back to be thrown. Where the audit can't be written the caller hears of that instead. */
+export async function refuse(
+  deps: ApiDependencies,
+  { principal, kind, key, agentRun }: SubmitRequest,
+  refusal: HoldfastError,
+): Promise<HoldfastError> {
+  await recordRefusal(deps.pool, {
+    principal,
+    code: refusal.code,
+    route: `/agent/operations/${kind}`,
+    idempotencyKey: key,
+    agentRun,
+    operationId: refusal.members.operation_id,
+  });
+  return refusal;
+}

@@ -1,0 +1,36 @@
+// From an operation to an HTTP answer. A settled one is answered with its stored bytes, whoever asks and however often.
+import type { Response } from 'express';
+import type { OperationFile } from '../domain/operation.ts';
+import { isSettled } from '../domain/operation-state.ts';
+import { nextPollMs, renderOperation } from '../domain/representation.ts';
+import type { Submitted } from './submit-operation.ts';
+
+/** Where an operation is read. */
+export function locationOf(operationId: string): string {
+  return `/agent/operations/${operationId}`;
+}
+
+/** Answers a submit: 200 with the stored bytes once settled, else 202 with what is known now. */
+export function answerSubmit(response: Response, { disposition, file }: Submitted): void {
+  response.set('Operation-Disposition', disposition);
+  response.set('Location', locationOf(file.operation.operationId));
+  if (disposition === 'replayed') response.set('Idempotent-Replayed', 'true');
+  answerFile(response, file, 202);
+}
+
+/** Answers a read: always 200. */
+export function answerRead(response: Response, file: OperationFile): void {
+  answerFile(response, file, 200);
+}
+
+function answerFile(response: Response, file: OperationFile, openStatus: number): void {
+  const { status, responseBody, responseStatus } = file.operation;
+  response.type('application/json');
+  if (isSettled(status) && responseBody !== null) {
+    response.status(responseStatus ?? 200).send(responseBody);
+    return;
+  }
+  const pollMs = nextPollMs(status);
+  if (pollMs !== undefined) response.set('Retry-After', String(Math.ceil(pollMs / 1_000)));
+  response.status(openStatus).send(renderOperation(file));
+}

@@ -1,0 +1,98 @@
+// Submitting and reading operations.
+import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import { HoldfastError } from '../../domain/operation-error.ts';
+import type { OperationFile } from '../../domain/operation.ts';
+import { isRestingPlace, isSettled } from '../../domain/operation-state.ts';
+import { readFile } from '../../store/operations.store.ts';
+import type { Principal } from '../../store/principals.store.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { authenticate, principalOf, requireRole } from '../middleware/authenticate.ts';
+import { methodNotAllowed } from '../middleware/problem-details.ts';
+import {
+  MAX_BODY_BYTES,
+  parseSubmission,
+  preferredWaitMs,
+  refuseUnknownQuery,
+  requireJsonMediaType,
+} from '../parse-submission.ts';
+import { answerRead, answerSubmit } from '../replay-response.ts';
+import { submitOperation, type Submitted } from '../submit-operation.ts';
+
+export function operationsRoute(deps: ApiDependencies): Router {
+  const router = Router({ caseSensitive: true });
+  const jsonOnly: RequestHandler = (request, _response, next) => {
+    requireJsonMediaType(request);
+    next();
+  };
+  router.use('/agent', authenticate(deps.pool));
+  // One path shape serves two resources: a kind takes POST, an operation id takes GET.
+  router
+    .route('/agent/operations/:name')
+    .post(
+      requireAgent,
+      jsonOnly,
+      express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }),
+      (request, response) => submit(deps, request, response),
+    )
+    .get((request, response) => read(deps, request, response))
+    .all(methodNotAllowed('GET', 'POST'));
+  return router;
+}
+
+const requireAgent: RequestHandler = (_request, response, next) => {
+  requireRole(principalOf(response), ['agent']);
+  next();
+};
+
+async function submit(deps: ApiDependencies, request: Request, response: Response): Promise<void> {
+  refuseUnknownQuery(request);
+  const submitted = await submitOperation(deps, {
+    ...parseSubmission(request),
+    principal: principalOf(response),
+    kind: String(request.params['name']),
+  });
+  answerSubmit(response, await held(deps, request, response, submitted));
+}
+
+/** Holds a submit for as long as its caller asked to be held, and reads the operation anew if it moved. */
+async function held(
+  deps: ApiDependencies,
+  request: Request,
+  response: Response,
+  submitted: Submitted,
+): Promise<Submitted> {
+  const file = await waitForRest(deps, request, response, submitted.file);
+  const replayed = submitted.disposition === 'in_progress' && isSettled(file.operation.status);
+  return { file, disposition: replayed ? 'replayed' : submitted.disposition };
+}
+
+async function waitForRest(
+  deps: ApiDependencies,
+  request: Request,
+  response: Response,
+  file: OperationFile,
+): Promise<OperationFile> {
+  const waitMs = preferredWaitMs(request);
+  if (waitMs === 0 || isRestingPlace(file.operation.status)) return file;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  await deps.watcher.wait(file.operation.operationId, waitMs, gone.signal);
+  return (await readFile(deps.pool, file.operation.operationId)) ?? file;
+}
+
+async function read(deps: ApiDependencies, request: Request, response: Response): Promise<void> {
+  refuseUnknownQuery(request);
+  const principal = principalOf(response);
+  requireRole(principal, ['agent', 'approver', 'operator']);
+  const file = await readFile(deps.pool, String(request.params['name']));
+  if (!file || !mayRead(principal, file)) {
+    throw new HoldfastError('not_found', 'There is no such operation.');
+  }
+  answerRead(response, await waitForRest(deps, request, response, file));
+}
+
+/** Another account's operation, and one of a kind that an agent isn't granted, are as good as absent. */
+function mayRead(principal: Principal, { operation }: OperationFile): boolean {
+  if (operation.accountId !== principal.accountId) return false;
+  return !principal.roles.includes('agent') || principal.grants.includes(operation.kind);
+}

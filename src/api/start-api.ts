@@ -1,0 +1,93 @@
+// The API's process: dependencies, checks that must hold before the first request, and listening.
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { Config } from '../config.ts';
+import { connectionProblems } from '../domain/connection.ts';
+import type { Logger } from '../observability/logger.ts';
+import { definitionOf, KINDS } from '../operations/registry.ts';
+import { adapterOf } from '../providers/connected-providers.ts';
+import { adapters } from '../providers/index.ts';
+import { createPool, type Pool } from '../store/pool.ts';
+import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
+import { accountsInUse, installationId } from '../store/principals.store.ts';
+import { createTemporalClient, engineAnswers } from '../temporal/connection.ts';
+import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
+import { createApp } from './app.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { RestWatcher } from './rest-watcher.ts';
+import { createStartSoon } from './start-soon.ts';
+
+/** Below Postgres' default of 100 together with two APIs and a worker. */
+const POOL_SIZE = 20;
+
+/** A request must arrive whole within this; a slow sender must not hold a connection for ever. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface RunningApi {
+  /** Takes no more requests, answers those under way, then ends. */
+  stop(): Promise<void>;
+}
+
+/** Starts to listen; throws with a sentence where configuration and database don't fit together. */
+export async function startApi(config: Config, logger: Logger): Promise<RunningApi> {
+  const pool = createPool(config.postgres.url, {
+    max: POOL_SIZE,
+    onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+  });
+  await refuseMisfits(config, pool);
+  const client = createTemporalClient(config.temporal);
+  const starter = createWorkflowStarter(client, config.temporal.taskQueue);
+  const startSoon = createStartSoon(pool, starter, logger);
+  const deps: ApiDependencies = {
+    pool,
+    connections: config.connections,
+    cardOf,
+    plan: config,
+    approvalTtlMs: config.approvalTtlMs,
+    installationId: await installationId(pool),
+    startSoon,
+    watcher: new RestWatcher((ids) => readStates(pool, ids)),
+    engineAnswers: () => engineAnswers(client),
+    newId: (prefix) => `${prefix}_${randomUUID()}`,
+    logger,
+  };
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, createApp(deps));
+  await listen(server, config);
+  return {
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      await closed;
+      await startSoon.drain();
+      await Promise.all([client.connection.close(), pool.end()]);
+    },
+  };
+}
+
+function cardOf(adapterName: string) {
+  const adapter = adapters.find((one) => one.name === adapterName);
+  if (!adapter) throw new Error(`no adapter is named ${adapterName}`);
+  return adapter.card;
+}
+
+/** What must hold before the first request: every account is served, every adapter and every stored kind is known. */
+async function refuseMisfits(config: Config, pool: Pool): Promise<void> {
+  for (const connection of config.connections) adapterOf(connection, adapters);
+  const problems = connectionProblems(config.connections, await accountsInUse(pool), KINDS);
+  const unregistered = (await kindVersionsInUse(pool))
+    .filter(({ kind, version }) => !definitionOf(kind, version))
+    .map(
+      ({ kind, version }) =>
+        `operations of ${kind} ${version} are stored, and it is not registered`,
+    );
+  const all = [...problems, ...unregistered];
+  if (all.length > 0) throw new Error(all.join('; '));
+}
+
+async function listen(server: Server, config: Config): Promise<void> {
+  server.listen(config.ports.api, config.host);
+  // Rejects with the server's own error, for example where the port is taken.
+  await once(server, 'listening');
+}

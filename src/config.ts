@@ -1,0 +1,129 @@
+// The only reader of process.env. Everything is parsed once, at the start of a process, and passed down as data.
+// A value that can't be used stops the process with a sentence that names the variable.
+import { isAbsolute, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Connection } from './domain/connection.ts';
+
+const port = (fallback: number) => z.coerce.number().int().min(1).max(65_535).default(fallback);
+const milliseconds = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+
+/** Loopback is the only place where development credentials may be served from. */
+const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
+
+const Environment = z.object({
+  /** API, on loopback unless `HOST` says otherwise (external Postgres only). */
+  PORT: port(8080),
+  HOST: z.string().default('127.0.0.1'),
+  SANDBOX_PORT: port(8090),
+  SANDBOX_ADMIN_PORT: port(8091),
+  TEMPORAL_PORT: port(7233),
+  TEMPORAL_UI_PORT: port(8233),
+  POSTGRES_PORT: port(54_329),
+  /** State of the embedded default: database, engine file, credentials, logs. */
+  HOLDFAST_HOME: z.string().min(1).default('.holdfast'),
+  /** Set: this Postgres is used and none is started. */
+  DATABASE_URL: z.string().min(1).optional(),
+  /** Set: this Temporal server is used and none is started. */
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_TASK_QUEUE: z.string().min(1).default('holdfast'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** How long a held operation waits for a person: a working day somewhere is never missed. */
+  APPROVAL_TTL_MS: milliseconds(24 * 3_600_000),
+  /** Longest a provider may take to answer one write; the sandbox's is 5 s so that fault tests are quick. */
+  PROVIDER_DEADLINE_MS: milliseconds(5_000),
+  /** First look after a lost answer; doubles from there (contract §6.7). */
+  RECONCILE_FIRST_LOOK_MS: milliseconds(1_000),
+  /** After this a person decides, with the evidence (contract §6.7). */
+  RECONCILE_DEADLINE_MS: milliseconds(72 * 3_600_000),
+  /** How often unsettled rows are compared with the engine (contract §7). */
+  SWEEP_INTERVAL_MS: milliseconds(30_000),
+  /** How often undelivered outbox messages are looked for; the API delivers at once when it can. */
+  RELAY_INTERVAL_MS: milliseconds(1_000),
+});
+
+/** Everything a process may be told from outside; times in milliseconds, ports on loopback. */
+export interface Config {
+  readonly host: string;
+  readonly ports: {
+    readonly api: number;
+    readonly sandbox: number;
+    readonly sandboxAdmin: number;
+    readonly temporal: number;
+    readonly temporalUi: number;
+    readonly postgres: number;
+  };
+  /** Absolute path. */
+  readonly home: string;
+  readonly postgres: { readonly url: string; readonly embedded: boolean };
+  readonly temporal: {
+    readonly address: string;
+    readonly namespace: string;
+    readonly taskQueue: string;
+    readonly embedded: boolean;
+  };
+  readonly logLevel: string;
+  readonly approvalTtlMs: number;
+  readonly providerDeadlineMs: number;
+  readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
+  readonly sweepIntervalMs: number;
+  readonly relayIntervalMs: number;
+  readonly connections: readonly Connection[];
+}
+
+/** Reads the environment; throws an `Error` that names the variable which can't be used. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = Environment.safeParse(env);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      (issue) => `${issue.path.join('.')}: ${issue.message}`,
+    );
+    throw new Error(`configuration: ${problems.join('; ')}`);
+  }
+  const e = parsed.data;
+  const embedded = e.DATABASE_URL === undefined;
+  if (embedded && !LOOPBACK_HOSTS.includes(e.HOST)) {
+    throw new Error('configuration: HOST: the embedded default binds loopback only');
+  }
+  return {
+    host: e.HOST,
+    ports: {
+      api: e.PORT,
+      sandbox: e.SANDBOX_PORT,
+      sandboxAdmin: e.SANDBOX_ADMIN_PORT,
+      temporal: e.TEMPORAL_PORT,
+      temporalUi: e.TEMPORAL_UI_PORT,
+      postgres: e.POSTGRES_PORT,
+    },
+    home: isAbsolute(e.HOLDFAST_HOME) ? e.HOLDFAST_HOME : resolve(e.HOLDFAST_HOME),
+    postgres: {
+      url: e.DATABASE_URL ?? `postgres://holdfast@127.0.0.1:${e.POSTGRES_PORT}/holdfast`,
+      embedded,
+    },
+    temporal: {
+      address: e.TEMPORAL_ADDRESS ?? `127.0.0.1:${e.TEMPORAL_PORT}`,
+      namespace: e.TEMPORAL_NAMESPACE,
+      taskQueue: e.TEMPORAL_TASK_QUEUE,
+      embedded: e.TEMPORAL_ADDRESS === undefined,
+    },
+    logLevel: e.LOG_LEVEL,
+    approvalTtlMs: e.APPROVAL_TTL_MS,
+    providerDeadlineMs: e.PROVIDER_DEADLINE_MS,
+    reconcile: { firstLookMs: e.RECONCILE_FIRST_LOOK_MS, deadlineMs: e.RECONCILE_DEADLINE_MS },
+    sweepIntervalMs: e.SWEEP_INTERVAL_MS,
+    relayIntervalMs: e.RELAY_INTERVAL_MS,
+    connections: sandboxConnections(`http://127.0.0.1:${e.SANDBOX_PORT}`),
+  };
+}
+
+/** The embedded default: each development account has its own account at the sandbox, so tokens are the agents' keys. */
+function sandboxConnections(baseUrl: string): Connection[] {
+  return ['acct_a', 'acct_b'].map((account) => ({
+    name: `sandbox_${account}`,
+    adapter: 'sandbox',
+    baseUrl,
+    credential: { from: 'literal', value: `sandbox-${account}` },
+    accounts: [account],
+    kinds: ['payment'],
+  }));
+}

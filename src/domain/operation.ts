@@ -1,0 +1,96 @@
+// The operation as it is stored: one requested action, one row, one workflow. Times are RFC 3339 in UTC with milliseconds.
+import type { OperationErrorCode } from './error-catalogue.ts';
+import type { ExecutionPlan } from './execution-plan.ts';
+import type { OperationProblem } from './operation-problem.ts';
+import type { OperationState } from './operation-state.ts';
+import type { OperationResult } from './outcome.ts';
+import type { JsonObject } from './strict-json.ts';
+
+/** What brought an operation to NEEDS_REVIEW. Only after `reconcile_deadline` may provider evidence settle it without a person. */
+export type ReviewReason = Extract<
+  OperationErrorCode,
+  | 'reconcile_deadline'
+  | 'evidence_contradicts'
+  | 'effect_ambiguous'
+  | 'effect_contrary'
+  | 'provider_parameter_mismatch'
+  | 'provider_token_in_use'
+  | 'absence_not_proven'
+  | 'command_changed'
+>;
+
+export interface Operation {
+  readonly operationId: string;
+  readonly accountId: string;
+  readonly idempotencyKey: string;
+  readonly kind: string;
+  readonly kindVersion: number;
+  readonly fingerprint: string;
+  readonly fingerprintVersion: number;
+  readonly command: JsonObject;
+  readonly businessKey: string | null;
+  readonly agentId: string;
+  readonly agentRun: string | null;
+  readonly traceparent: string | null;
+  readonly status: OperationState;
+  /** Grows by one with each change; every change names the version it read. */
+  readonly version: number;
+  readonly connection: string;
+  readonly adapter: string;
+  readonly providerToken: string;
+  readonly providerReference: string | null;
+  readonly plan: ExecutionPlan;
+  readonly safeResendUntil: string | null;
+  readonly reviewReason: ReviewReason | null;
+  readonly result: OperationResult | null;
+  readonly error: OperationProblem | null;
+  readonly lastError: OperationProblem | null;
+  readonly unknownSince: string | null;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly settledAt: string | null;
+}
+
+/** `null` while the call runs, or for ever when its worker was lost. */
+export type AttemptOutcome = 'succeeded' | 'failed' | 'pending' | 'unknown' | 'not_sent' | null;
+
+/** One write to the provider; the row is the intent, committed before anything is sent. */
+export interface Attempt {
+  readonly number: number;
+  readonly purpose: 'dispatch' | 'resend';
+  readonly requestBody: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly outcome: AttemptOutcome;
+  readonly error: OperationProblem | null;
+  readonly worker: string;
+}
+
+export interface Approval {
+  readonly approvalId: string;
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'void';
+  readonly reason: string;
+  readonly expiresAt: string;
+}
+
+/** All that decides what comes next for an operation, and all that its representation shows. */
+export interface OperationFile {
+  readonly operation: Operation;
+  readonly attempts: readonly Attempt[];
+  readonly approval: Approval | null;
+}
+
+/** True while an attempt may have acted and nobody knows: such an operation is asked about, never sent again (contract §6). */
+export function hasUnresolvedAttempt(attempts: readonly Attempt[]): boolean {
+  return attempts.some((one) => one.outcome === null || one.outcome === 'unknown');
+}
+
+/** True where the next step is to ask the provider; false where it is to send, or to wait for a person. */
+export function needsReconciliation(file: Pick<OperationFile, 'operation' | 'attempts'>): boolean {
+  const { status } = file.operation;
+  if (status === 'UNKNOWN' || status === 'RECONCILING') return true;
+  if (status !== 'IN_PROGRESS') return false;
+  return hasUnresolvedAttempt(file.attempts) || file.attempts.at(-1)?.outcome === 'pending';
+}

@@ -1,0 +1,87 @@
+// What an outcome does to an operation: the one place that turns provider answers into states (contract §2 and §6).
+import {
+  hasUnresolvedAttempt,
+  type Attempt,
+  type Operation,
+  type ReviewReason,
+} from './operation.ts';
+import { operationProblem, type OperationProblem } from './operation-problem.ts';
+import { isSettled, type OperationState } from './operation-state.ts';
+import type { OperationResult, WriteOutcome } from './outcome.ts';
+
+/** A change of state with what it carries; `undefined` members stay as they are. */
+export interface Change {
+  readonly to: OperationState;
+  readonly result?: OperationResult;
+  readonly error?: OperationProblem;
+  readonly providerReference?: string;
+  readonly reviewReason?: ReviewReason;
+}
+
+/** A definite outcome, from the answer to a write or from a lookup. */
+export type Definite =
+  | { readonly status: 'succeeded'; readonly reference: string; readonly result: OperationResult }
+  | { readonly status: 'failed'; readonly error: OperationProblem };
+
+const OPEN: ReadonlySet<OperationState> = new Set(['IN_PROGRESS', 'UNKNOWN', 'RECONCILING']);
+
+function settled(definite: Definite): Change {
+  return definite.status === 'succeeded'
+    ? { to: 'SUCCEEDED', result: definite.result, providerReference: definite.reference }
+    : { to: 'FAILED', error: definite.error };
+}
+
+/**
+ * What definite evidence does. An open operation is settled by it, so is one that only the deadline sent to a person. A settled one
+ * that it contradicts goes to a person; where it says the same again, nothing changes.
+ */
+export function changeByDefinite(operation: Operation, definite: Definite): Change | undefined {
+  const { status, reviewReason } = operation;
+  if (OPEN.has(status)) return settled(definite);
+  if (status === 'NEEDS_REVIEW') {
+    return reviewReason === 'reconcile_deadline' ? settled(definite) : undefined;
+  }
+  const agrees = status === (definite.status === 'succeeded' ? 'SUCCEEDED' : 'FAILED');
+  // Nothing was done and nothing happened: a failure is no news to an operation that was refused before it was sent.
+  const says = definite.status === 'failed' && isSettled(status) && status !== 'SUCCEEDED';
+  if (agrees || says || !isSettled(status)) return undefined;
+  const reference = definite.status === 'succeeded' ? definite.reference : undefined;
+  return {
+    to: 'NEEDS_REVIEW',
+    error: operationProblem('evidence_contradicts'),
+    reviewReason: 'evidence_contradicts',
+    ...(reference === undefined ? {} : { providerReference: reference }),
+  };
+}
+
+/**
+ * What the answer to an attempt does. `attempts` holds all of them, this one with its outcome. A late failure of an older attempt is
+ * evidence only; a success of any attempt counts.
+ */
+export function changeByAttempt(
+  operation: Operation,
+  attempts: readonly Attempt[],
+  number: number,
+  outcome: WriteOutcome,
+): Change | undefined {
+  switch (outcome.status) {
+    case 'succeeded':
+      return changeByDefinite(operation, outcome);
+    case 'failed':
+      return number === attempts.at(-1)?.number ? changeByDefinite(operation, outcome) : undefined;
+    case 'unknown':
+      return operation.status === 'IN_PROGRESS' ? { to: 'UNKNOWN' } : undefined;
+    case 'not_sent':
+      return refusalsExhausted(operation, attempts)
+        ? { to: 'FAILED', error: operationProblem('provider_unavailable') }
+        : undefined;
+    case 'pending':
+      return undefined;
+  }
+}
+
+/** A refusal decides only while no attempt is unresolved: then the last allowed one means that nothing was done. */
+function refusalsExhausted(operation: Operation, attempts: readonly Attempt[]): boolean {
+  if (operation.status !== 'IN_PROGRESS' || hasUnresolvedAttempt(attempts)) return false;
+  return attempts.length > operation.plan.refusal_delays_ms.length;
+}

@@ -1,0 +1,44 @@
+// The relay delivers what was committed and not yet told to the engine. At least once: the receiver attaches to what already runs.
+import type { Logger } from '../observability/logger.ts';
+import { readFile } from '../store/operations.store.ts';
+import {
+  deliveryFailed,
+  leaseMessages,
+  startDelivered,
+  type OutboxMessage,
+} from '../store/outbox.store.ts';
+import type { Pool } from '../store/pool.ts';
+import type { WorkflowStarter } from '../temporal/workflow-starter.ts';
+
+/** One round's share: small enough to end within a lease, large enough to drain a backlog quickly. */
+const BATCH = 50;
+
+export interface RelayDependencies {
+  readonly pool: Pool;
+  readonly starter: WorkflowStarter;
+  readonly logger: Logger;
+}
+
+/** Delivers due messages until none is left or one fails; answers how many were delivered. */
+export async function relayOnce(deps: RelayDependencies): Promise<number> {
+  const messages = await leaseMessages(deps.pool, BATCH);
+  const results = await Promise.all(messages.map((message) => deliver(deps, message)));
+  return results.filter(Boolean).length;
+}
+
+async function deliver(
+  { pool, starter, logger }: RelayDependencies,
+  message: OutboxMessage,
+): Promise<boolean> {
+  const context = { operation_id: message.operationId, deliveries: message.deliveries };
+  try {
+    const file = await readFile(pool, message.operationId);
+    if (file) await starter.start(file.operation);
+    await startDelivered(pool, message.operationId);
+    return true;
+  } catch (error) {
+    logger.warn({ ...context, error }, 'not delivered yet');
+    await deliveryFailed(pool, message.messageId, error instanceof Error ? error.name : 'unknown');
+    return false;
+  }
+}

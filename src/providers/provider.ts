@@ -1,0 +1,32 @@
+// The port: what the engine asks of every provider. An adapter maps a kind's command to one request and answers to outcomes.
+// It keeps no state, never retries, and never throws for what a provider did: anything unexpected is unknown.
+import type { CapabilityCard } from '../domain/capability-card.ts';
+import type { LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
+import type { JsonObject } from '../domain/strict-json.ts';
+
+/** What every contact with the provider needs; the credential is resolved by the worker and never stored. */
+export interface ProviderContact {
+  readonly baseUrl: string;
+  readonly credential: string;
+  readonly operationId: string;
+  readonly kind: string;
+  /** The provider token, the same for all attempts of an operation. */
+  readonly token: string;
+  /** The stored bytes of the first intent: what is sent, and what a lookup's finding is compared with. */
+  readonly requestBody: string;
+  /** W3C trace context of the request that caused this, where there was one. */
+  readonly traceparent: string | null;
+  /** Milliseconds for the whole exchange. */
+  readonly deadlineMs: number;
+}
+
+export interface ProviderAdapter {
+  readonly name: string;
+  readonly card: CapabilityCard;
+  /** The bytes to send for a command; stored with the intent. Throws for a kind that the adapter doesn't serve. */
+  requestFor(kind: string, command: JsonObject): string;
+  /** Sends once. */
+  write(contact: ProviderContact): Promise<WriteOutcome>;
+  /** Asks what became of the token; changes nothing. */
+  lookUp(contact: ProviderContact): Promise<LookupAnswer>;
+}

@@ -1,0 +1,103 @@
+// The sandbox provider: a provider of the outside world that can be broken on purpose. It knows nothing of this project's own code,
+// and is reached over the network only, like any provider.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { Express } from 'express';
+import type { Logger } from '../observability/logger.ts';
+import { createAdminApp } from './admin.ts';
+import { CallLog } from './calls.ts';
+import { Faults } from './faults.ts';
+import { openJournal } from './journal.ts';
+import { createPublicApp } from './public.ts';
+import { World } from './world.ts';
+
+/** What may be set; the defaults suit a client whose deadline is 5 s. */
+export interface SandboxOptions {
+  /** Where effects and tokens are kept across restarts; without it they end with the process. */
+  readonly home?: string | undefined;
+  /** How long a call that gets no answer is held open: well past the client's deadline. */
+  readonly holdMs?: number | undefined;
+  /** When `hang_then_commit` acts: past the client's deadline, within what a client must reckon with. */
+  readonly hangMs?: number | undefined;
+  /** How old an effect is before lookups show it; a real provider's index may lag, this one's does not unless asked to. */
+  readonly visibilityLagMs?: number | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** Both sides of a provider, not yet listening. */
+export interface Sandbox {
+  readonly publicApp: Express;
+  readonly adminApp: Express;
+  /** Ends what still waits to act, which then never will, and closes the journal. */
+  close(): void;
+}
+
+/** Builds a provider; reads its journal, and throws where that can't be read. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const { home, holdMs = 30_000, hangMs = 7_000, visibilityLagMs = 0, logger } = options;
+  const journal = openJournal(home);
+  const faults = new Faults();
+  const world = new World(journal, (record) => faults.retentionMs(record));
+  const calls = new CallLog();
+  const stopping = new AbortController();
+  const stopped = stopping.signal;
+  const shared = { world, faults, calls, logger };
+  return {
+    publicApp: createPublicApp({ ...shared, holdMs, hangMs, visibilityLagMs, stopped }),
+    adminApp: createAdminApp(shared),
+    close: () => {
+      stopping.abort();
+      journal.close();
+    },
+  };
+}
+
+/** A provider that listens. */
+export interface RunningSandbox {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Cuts what is open, as a process that ends does; may be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Starts a provider on two loopback ports; 0 takes any free one. */
+export async function startSandbox(
+  options: SandboxOptions & { readonly port: number; readonly adminPort: number },
+): Promise<RunningSandbox> {
+  const sandbox = createSandbox(options);
+  const servers = [createServer(sandbox.publicApp), createServer(sandbox.adminApp)] as const;
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= Promise.all(servers.map(closeServer)).then(() => sandbox.close());
+    return stopping;
+  };
+  try {
+    const [url, adminUrl] = await Promise.all([
+      listen(servers[0], options.port),
+      listen(servers[1], options.adminPort),
+    ]);
+    return { url, adminUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Loopback only: anyone who reaches these ports may do everything. */
+async function listen(server: Server, port: number): Promise<string> {
+  // A client that reuses a connection just as it is closed gets an error nobody asked for.
+  server.keepAliveTimeout = 60_000;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('sandbox: not a TCP port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,198 @@
+// Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
+import type { Attempt, OperationFile } from '../domain/operation.ts';
+import { operationProblem, type OperationProblem } from '../domain/operation-problem.ts';
+import type { WriteOutcome } from '../domain/outcome.ts';
+import { changeByAttempt } from '../domain/settlement.ts';
+import { appendAudit, auditOf } from './audit.store.ts';
+import { recordEvidence } from './evidence.store.ts';
+import { lockFile, type LockedFile } from './operations.store.ts';
+import type { Pool, Queryable } from './pool.ts';
+import { inTransaction } from './transaction.ts';
+import { moveOperation, patchOperation, type Patch } from './transitions.store.ts';
+
+export interface Intent {
+  readonly number: number;
+  readonly purpose: Attempt['purpose'];
+  readonly requestBody: string;
+  readonly worker: string;
+}
+
+/**
+ * Commits an intent for the operation as it was read. Undefined where the operation has changed since, or the number is taken: then
+ * somebody else sends, and the caller must not. `revoked` where the submitter may no longer do this: REJECTED, nothing sent.
+ */
+export async function commitIntent(
+  pool: Pool,
+  read: OperationFile,
+  intent: Intent,
+): Promise<OperationFile | 'revoked' | undefined> {
+  return inTransaction(pool, async (db) => {
+    const held = await lockUnchanged(db, read);
+    if (!held) return undefined;
+    if (held.granted) return beginAttempt(db, read, held.now, intent);
+    const error = operationProblem('grant_revoked');
+    await moveOperation(db, read, held.now, { to: 'REJECTED', error });
+    return 'revoked';
+  });
+}
+
+/** Locks the operation if nobody has changed it since it was read, and asks once more whether its submitter may do this. */
+async function lockUnchanged(
+  db: Queryable,
+  { operation }: OperationFile,
+): Promise<{ now: string; granted: boolean } | undefined> {
+  const { rows } = await db.query<{ now: string; granted: boolean }>(
+    `select holdfast_now() as now, exists (
+       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted
+     from operations o where operation_id = $1 and version = $2 for update of o`,
+    [operation.operationId, operation.version],
+  );
+  return rows[0];
+}
+
+async function beginAttempt(
+  db: Queryable,
+  read: OperationFile,
+  now: string,
+  intent: Intent,
+): Promise<OperationFile | undefined> {
+  const { rowCount } = await db.query(
+    `insert into attempts (operation_id, number, purpose, request_body, started_at, worker)
+     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [
+      read.operation.operationId,
+      intent.number,
+      intent.purpose,
+      intent.requestBody,
+      now,
+      intent.worker,
+    ],
+  );
+  if (rowCount === 0) return undefined;
+  const open = { startedAt: now, endedAt: null, outcome: null, error: null };
+  const file = { ...read, attempts: [...read.attempts, { ...intent, ...open }] };
+  const detail = { attempt: intent.number, purpose: intent.purpose };
+  const events = [{ ...auditOf(file.operation, 'intent', now), detail }];
+  const patch = resendLimit(file, now);
+  if (read.attempts.length === 0) {
+    return moveOperation(db, file, now, { to: 'IN_PROGRESS' }, { patch, events });
+  }
+  await appendAudit(db, events);
+  return patchOperation(db, file, now, patch);
+}
+
+/** The provider remembers the token from its first use, so the window for resends is fixed by the first intent. */
+function resendLimit({ operation }: OperationFile, now: string): Patch {
+  if (operation.safeResendUntil) return {};
+  const until = new Date(Date.parse(now) + operation.plan.resend_window_ms);
+  return { safeResendUntil: until.toISOString() };
+}
+
+/**
+ * Writes down what an attempt came to, and moves the operation where that decides something. Answering twice is safe: the second
+ * time only what is new counts. Answers the file as it stands afterwards.
+ */
+export async function storeAttemptOutcome(
+  pool: Pool,
+  operationId: string,
+  number: number,
+  outcome: WriteOutcome,
+): Promise<OperationFile> {
+  return inTransaction(pool, async (db) => {
+    const file = await lockFile(db, operationId);
+    if (!file) throw new Error(`no operation ${operationId}`);
+    const problem = problemOf(outcome);
+    if (!(await endAttempt(db, file, number, outcome, problem))) return file;
+    const ended = withOutcome(file, number, outcome, problem);
+    await keepAnswer(db, ended, number, outcome);
+    return moveByAnswer(db, ended, number, outcome, problem);
+  });
+}
+
+/** False where this attempt already has the same or a definite outcome. An unknown one may be overtaken by a late answer. */
+async function endAttempt(
+  db: Queryable,
+  { operation, now }: LockedFile,
+  number: number,
+  outcome: WriteOutcome,
+  problem: OperationProblem | null,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update attempts set outcome = $3, error = $4, ended_at = $5
+     where operation_id = $1 and number = $2
+       and (outcome is null or (outcome in ('unknown', 'pending') and outcome <> $3))`,
+    [operation.operationId, number, outcome.status, problem, now],
+  );
+  return rowCount === 1;
+}
+
+function withOutcome(
+  file: LockedFile,
+  number: number,
+  outcome: WriteOutcome,
+  error: OperationProblem | null,
+): LockedFile {
+  const attempts = file.attempts.map((one) =>
+    one.number === number ? { ...one, outcome: outcome.status, error, endedAt: file.now } : one,
+  );
+  return { ...file, attempts };
+}
+
+async function keepAnswer(
+  db: Queryable,
+  { operation, now }: LockedFile,
+  number: number,
+  outcome: WriteOutcome,
+): Promise<void> {
+  const { status, evidence, ...said } = outcome;
+  await recordEvidence(db, {
+    operationId: operation.operationId,
+    type: 'write_answer',
+    attempt: number,
+    verdict: status,
+    detail: { ...said, evidence },
+    at: now,
+  });
+}
+
+function answerEvents({ operation, now }: LockedFile, number: number, outcome: WriteOutcome) {
+  const detail = { attempt: number, outcome: outcome.status };
+  const answer = { ...auditOf(operation, 'provider_answer', now), detail };
+  if (outcome.status === 'not_sent') return [answer];
+  return [{ ...auditOf(operation, 'sent', now), detail }, answer];
+}
+
+async function moveByAnswer(
+  db: Queryable,
+  file: LockedFile,
+  number: number,
+  outcome: WriteOutcome,
+  problem: OperationProblem | null,
+): Promise<OperationFile> {
+  const change = changeByAttempt(file.operation, file.attempts, number, outcome);
+  const reference = outcome.status === 'pending' ? outcome.reference : undefined;
+  const patch: Patch = {
+    ...(problem ? { lastError: problem } : {}),
+    ...(reference ? { providerReference: reference } : {}),
+  };
+  const events = answerEvents(file, number, outcome);
+  if (change) return (await moveOperation(db, file, file.now, change, { patch, events })) ?? file;
+  await appendAudit(db, events);
+  // Evidence alone never touches stored bytes: a settled operation stays as it was told.
+  if (file.operation.responseBody !== null) return file;
+  return (await patchOperation(db, file, file.now, patch)) ?? file;
+}
+
+function problemOf(outcome: WriteOutcome): OperationProblem | null {
+  switch (outcome.status) {
+    case 'failed':
+      return outcome.error;
+    case 'unknown':
+      return { code: outcome.reason, message: 'The outcome of this attempt is not known.' };
+    case 'not_sent':
+      return { code: outcome.reason, message: 'The provider refused before acting.' };
+    case 'succeeded':
+    case 'pending':
+      return null;
+  }
+}

@@ -1,0 +1,79 @@
+// The append-only record, written in the transaction of the change it tells of. Ids and states only: no secrets, no free text.
+import type { Operation } from '../domain/operation.ts';
+import type { OperationState } from '../domain/operation-state.ts';
+import type { Queryable } from './pool.ts';
+
+export type AuditType =
+  | 'requested'
+  | 'claimed'
+  | 'approval_requested'
+  | 'approval_decided'
+  | 'intent'
+  | 'sent'
+  | 'provider_answer'
+  | 'lookup'
+  | 'transition'
+  | 'replayed'
+  | 'refused'
+  | 'resolved';
+
+/** One event; `at` is the database clock's time of the change. */
+export interface AuditEvent {
+  readonly accountId: string;
+  readonly operationId: string | null;
+  readonly type: AuditType;
+  readonly at: string;
+  readonly principalId?: string | null;
+  readonly agentRun?: string | null;
+  readonly route?: string;
+  readonly idempotencyKey?: string;
+  readonly fingerprint?: string;
+  readonly from?: OperationState;
+  readonly to?: OperationState;
+  readonly responseSha256?: string;
+  readonly providerReference?: string | null;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** The members that every event of an operation shares. */
+export function auditOf(operation: Operation, type: AuditType, at: string): AuditEvent {
+  return {
+    accountId: operation.accountId,
+    operationId: operation.operationId,
+    type,
+    at,
+    principalId: operation.agentId,
+    agentRun: operation.agentRun,
+    idempotencyKey: operation.idempotencyKey,
+    fingerprint: operation.fingerprint,
+  };
+}
+
+/** Appends events in order, in one statement. */
+export async function appendAudit(db: Queryable, events: readonly AuditEvent[]): Promise<void> {
+  const rows = events.map((one) => ({
+    account_id: one.accountId,
+    operation_id: one.operationId,
+    type: one.type,
+    at: one.at,
+    principal_id: one.principalId,
+    agent_run: one.agentRun,
+    route: one.route,
+    idempotency_key: one.idempotencyKey,
+    fingerprint: one.fingerprint,
+    from_state: one.from,
+    to_state: one.to,
+    response_sha256: one.responseSha256,
+    provider_reference: one.providerReference,
+    detail: one.detail,
+  }));
+  await db.query(
+    `insert into audit_events (account_id, operation_id, type, at, principal_id, agent_run, route,
+       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail)
+     select account_id, operation_id, type, at, principal_id, agent_run, route,
+       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail
+     from jsonb_populate_recordset(null::audit_events, $1::jsonb) with ordinality
+     order by ordinality`,
+    [JSON.stringify(rows)],
+  );
+}

@@ -1,0 +1,51 @@
+// What providers said, kept for the person who may have to decide and for the rules that need two agreeing lookups.
+import type { Queryable } from './pool.ts';
+
+export interface EvidenceRecord {
+  readonly operationId: string;
+  readonly type: 'write_answer' | 'lookup' | 'withdrawn_response';
+  readonly attempt?: number;
+  /** The outcome of a write, the answer of a lookup, or the state whose bytes were withdrawn. */
+  readonly verdict: string;
+  readonly detail: object;
+  readonly at: string;
+}
+
+export async function recordEvidence(db: Queryable, record: EvidenceRecord): Promise<void> {
+  await db.query(
+    `insert into evidence (operation_id, type, attempt, verdict, detail, at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [
+      record.operationId,
+      record.type,
+      record.attempt,
+      record.verdict,
+      JSON.stringify(record.detail),
+      record.at,
+    ],
+  );
+}
+
+/** Times (RFC 3339) of lookups that found nothing, newest last. */
+export async function absentLooks(db: Queryable, operationId: string): Promise<string[]> {
+  const { rows } = await db.query<{ at: string }>(
+    `select at from evidence
+     where operation_id = $1 and type = 'lookup' and verdict = 'absent' order by evidence_id`,
+    [operationId],
+  );
+  return rows.map((row) => row.at);
+}
+
+/** Why the newest answer to a write could not be taken as definite. */
+export async function lastUnknownReason(
+  db: Queryable,
+  operationId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ reason: string | null }>(
+    `select detail ->> 'reason' as reason from evidence
+     where operation_id = $1 and type = 'write_answer' and verdict = 'unknown'
+     order by evidence_id desc limit 1`,
+    [operationId],
+  );
+  return rows[0]?.reason ?? undefined;
+}

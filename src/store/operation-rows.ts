@@ -1,0 +1,66 @@
+// Rows of `operations`, `attempts` and `approvals` as the domain's records, and back.
+import type { Approval, Attempt, Operation } from '../domain/operation.ts';
+
+type Row = Record<string, unknown>;
+
+/** Column of each member that is read or written as it is. Member order is irrelevant; the list is the mapping. */
+export const OPERATION_COLUMNS = {
+  operationId: 'operation_id',
+  accountId: 'account_id',
+  idempotencyKey: 'idempotency_key',
+  kind: 'kind',
+  kindVersion: 'kind_version',
+  fingerprint: 'fingerprint',
+  fingerprintVersion: 'fingerprint_version',
+  command: 'command',
+  businessKey: 'business_key',
+  agentId: 'agent_id',
+  agentRun: 'agent_run',
+  traceparent: 'traceparent',
+  status: 'status',
+  version: 'version',
+  connection: 'connection',
+  adapter: 'adapter',
+  providerToken: 'provider_token',
+  providerReference: 'provider_reference',
+  plan: 'plan',
+  safeResendUntil: 'safe_resend_until',
+  reviewReason: 'review_reason',
+  result: 'result',
+  error: 'error',
+  lastError: 'last_error',
+  unknownSince: 'unknown_since',
+  responseStatus: 'response_status',
+  responseBody: 'response_body',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  settledAt: 'settled_at',
+} as const satisfies Record<keyof Operation, string>;
+
+function read<T>(columns: Record<keyof T, string>, row: Row): T {
+  const entries = Object.entries<string>(columns).map(([member, column]) => [member, row[column]]);
+  return Object.fromEntries(entries) as T;
+}
+
+export const operationFromRow = (row: Row): Operation => read<Operation>(OPERATION_COLUMNS, row);
+
+export const attemptFromRow = (row: Row): Attempt =>
+  read<Attempt>(
+    {
+      number: 'number',
+      purpose: 'purpose',
+      requestBody: 'request_body',
+      startedAt: 'started_at',
+      endedAt: 'ended_at',
+      outcome: 'outcome',
+      error: 'error',
+      worker: 'worker',
+    },
+    row,
+  );
+
+export const approvalFromRow = (row: Row): Approval =>
+  read<Approval>(
+    { approvalId: 'approval_id', status: 'status', reason: 'reason', expiresAt: 'expires_at' },
+    row,
+  );

@@ -1,0 +1,103 @@
+// Reading operations. Changes are made in claims.store (birth), attempts.store (intents, answers) and transitions.store (states).
+import type { OperationFile, Operation } from '../domain/operation.ts';
+import { approvalFromRow, attemptFromRow, operationFromRow } from './operation-rows.ts';
+import type { Pool, Queryable } from './pool.ts';
+
+/** An operation under a row lock, with the database clock's time of the reading. */
+export interface LockedFile extends OperationFile {
+  readonly now: string;
+}
+
+/** The operation of a key; uses the claim's unique index. */
+export async function findByKey(
+  db: Queryable,
+  accountId: string,
+  key: string,
+): Promise<Operation | undefined> {
+  const { rows } = await db.query(
+    'select * from operations where account_id = $1 and idempotency_key = $2',
+    [accountId, key],
+  );
+  return rows[0] && operationFromRow(rows[0]);
+}
+
+const ATTEMPTS = `(select coalesce(json_agg(a order by a.number), '[]')
+  from attempts a where a.operation_id = $1) as attempts`;
+const APPROVAL = `(select to_json(p) from approvals p
+  where p.operation_id = $1 order by p.created_at desc limit 1) as approval`;
+
+/** The operation with this id, its attempts and its latest approval, as of one moment. */
+export async function readFile(
+  db: Queryable,
+  operationId: string,
+): Promise<OperationFile | undefined> {
+  const { rows } = await db.query(
+    `select o.*, ${ATTEMPTS}, ${APPROVAL} from operations o where operation_id = $1`,
+    [operationId],
+  );
+  return rows[0] && { operation: operationFromRow(rows[0]), ...attachmentsFromRow(rows[0]) };
+}
+
+/**
+ * The same under a row lock, inside a transaction: nobody else changes the operation until it ends. Two statements, because one that
+ * waited for the lock would still see the attempts as they were before the wait.
+ */
+export async function lockFile(
+  db: Queryable,
+  operationId: string,
+): Promise<LockedFile | undefined> {
+  const locked = await db.query(
+    'select *, holdfast_now() as now from operations where operation_id = $1 for update',
+    [operationId],
+  );
+  const [row] = locked.rows;
+  if (!row) return undefined;
+  const { rows } = await db.query(`select ${ATTEMPTS}, ${APPROVAL}`, [operationId]);
+  return { operation: operationFromRow(row), now: row.now, ...attachmentsFromRow(rows[0]) };
+}
+
+interface AttachmentsRow {
+  readonly attempts: readonly Record<string, unknown>[];
+  readonly approval: Record<string, unknown> | null;
+}
+
+function attachmentsFromRow(row: AttachmentsRow): Pick<OperationFile, 'attempts' | 'approval'> {
+  const attempts = row.attempts.map((one) => ({
+    ...one,
+    started_at: time(one['started_at']),
+    ended_at: time(one['ended_at']),
+  }));
+  const { approval } = row;
+  return {
+    attempts: attempts.map(attemptFromRow),
+    approval:
+      approval && approvalFromRow({ ...approval, expires_at: time(approval['expires_at']) }),
+  };
+}
+
+/** Times inside JSON come in Postgres' own spelling; the representation has one spelling only. */
+function time(text: unknown): string | null {
+  return typeof text === 'string' ? new Date(text).toISOString() : null;
+}
+
+/** States of several operations in one statement: one reader serves all waiting requests. */
+export async function readStates(
+  pool: Pool,
+  operationIds: readonly string[],
+): Promise<Map<string, Operation['status']>> {
+  const { rows } = await pool.query<{ operation_id: string; status: Operation['status'] }>(
+    'select operation_id, status from operations where operation_id = any ($1)',
+    [operationIds],
+  );
+  return new Map(rows.map((row) => [row.operation_id, row.status]));
+}
+
+/** Kind versions that rows name: each must stay registered as long as its rows exist. */
+export async function kindVersionsInUse(
+  db: Queryable,
+): Promise<{ kind: string; version: number }[]> {
+  const { rows } = await db.query<{ kind: string; version: number }>(
+    'select distinct kind, kind_version as version from operations',
+  );
+  return rows;
+}

@@ -1,0 +1,129 @@
+// The only writer of an operation's state. A change names the version it read, writes its audit events in the same transaction,
+// stores the bytes when it settles, and gives the claims back when nothing happened (contract §2).
+import type { Change } from '../domain/settlement.ts';
+import type { Operation, OperationFile } from '../domain/operation.ts';
+import { isSettled, mayMove, releasesClaims } from '../domain/operation-state.ts';
+import { renderOperation } from '../domain/representation.ts';
+import { sha256Hex } from '../domain/sha256.ts';
+import { appendAudit, auditOf, type AuditEvent } from './audit.store.ts';
+import { recordEvidence } from './evidence.store.ts';
+import { OPERATION_COLUMNS } from './operation-rows.ts';
+import type { Queryable } from './pool.ts';
+
+/** Members that a change without a change of state may set as well. */
+export type Patch = Partial<
+  Pick<Operation, 'providerReference' | 'lastError' | 'unknownSince' | 'safeResendUntil'>
+>;
+
+/**
+ * Moves an operation to `change.to` at database time `now`; `events` go into the audit before the transition. Answers the new file, or undefined where somebody else changed the
+ * operation first: then nothing was written. Throws on a move that the table of states does not have.
+ */
+export async function moveOperation(
+  db: Queryable,
+  file: OperationFile,
+  now: string,
+  change: Change,
+  { patch = {}, events = [] }: { patch?: Patch; events?: readonly AuditEvent[] } = {},
+): Promise<OperationFile | undefined> {
+  const before = file.operation;
+  if (!mayMove(before.status, change.to)) {
+    throw new Error(`no move from ${before.status} to ${change.to}`);
+  }
+  const after = { ...file, operation: applied(before, now, change, patch) };
+  const stored = isSettled(change.to) ? renderOperation(after) : null;
+  const responseStatus = stored === null ? null : 200;
+  const operation = { ...after.operation, responseBody: stored, responseStatus };
+  if (!(await writeIfUnchanged(db, before, operation))) return undefined;
+  if (before.responseBody !== null) await keepWithdrawn(db, before, now);
+  if (releasesClaims(change.to)) await releaseClaims(db, operation.operationId);
+  await appendAudit(db, [...events, transitionEvent(before, operation, now)]);
+  return { ...file, operation };
+}
+
+/** Changes members that are no state, with the same check on the version. */
+export async function patchOperation(
+  db: Queryable,
+  file: OperationFile,
+  now: string,
+  patch: Patch,
+): Promise<OperationFile | undefined> {
+  const before = file.operation;
+  const operation = { ...before, ...patch, updatedAt: now, version: before.version + 1 };
+  return (await writeIfUnchanged(db, before, operation)) ? { ...file, operation } : undefined;
+}
+
+function applied(before: Operation, now: string, change: Change, patch: Patch): Operation {
+  const settled = isSettled(change.to);
+  return {
+    ...before,
+    ...patch,
+    status: change.to,
+    version: before.version + 1,
+    result: change.result ?? (settled ? null : before.result),
+    error: change.error ?? null,
+    providerReference:
+      change.providerReference ?? patch.providerReference ?? before.providerReference,
+    reviewReason: change.reviewReason ?? null,
+    unknownSince: change.to === 'UNKNOWN' ? now : (patch.unknownSince ?? before.unknownSince),
+    updatedAt: now,
+    settledAt: settled ? now : null,
+  };
+}
+
+const WRITTEN = [
+  'status',
+  'version',
+  'providerReference',
+  'safeResendUntil',
+  'reviewReason',
+  'result',
+  'error',
+  'lastError',
+  'unknownSince',
+  'responseStatus',
+  'responseBody',
+  'updatedAt',
+  'settledAt',
+] as const satisfies readonly (keyof Operation)[];
+
+const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 4}`).join(', ');
+
+/** The compare-and-set on (state, version) that makes concurrent workers safe. */
+async function writeIfUnchanged(
+  db: Queryable,
+  before: Operation,
+  after: Operation,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3`,
+    [before.operationId, before.status, before.version, ...WRITTEN.map((member) => after[member])],
+  );
+  return rowCount === 1;
+}
+
+/** Stored bytes that turned out wrong are no longer replayed, but they were given to somebody: they stay as evidence. */
+async function keepWithdrawn(db: Queryable, before: Operation, now: string): Promise<void> {
+  await recordEvidence(db, {
+    operationId: before.operationId,
+    type: 'withdrawn_response',
+    verdict: before.status,
+    detail: { response_body: before.responseBody },
+    at: now,
+  });
+}
+
+async function releaseClaims(db: Queryable, operationId: string): Promise<void> {
+  await db.query('delete from business_keys where operation_id = $1', [operationId]);
+}
+
+function transitionEvent(before: Operation, after: Operation, now: string): AuditEvent {
+  const { responseBody } = after;
+  return {
+    ...auditOf(after, 'transition', now),
+    from: before.status,
+    to: after.status,
+    providerReference: after.providerReference,
+    ...(responseBody === null ? {} : { responseSha256: sha256Hex(responseBody) }),
+  };
+}

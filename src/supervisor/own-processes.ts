@@ -1,0 +1,55 @@
+// Our own processes: all started with the same Node and the supervisor's environment, which they read through config.
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { ChildSpec, Command } from './child-spec.ts';
+import { answersOk } from './probes.ts';
+
+/** A worker finishes provider calls that are under way: their deadline, the drain around it, and some air. */
+const WORKER_STOP_WITHIN_MS = 25_000;
+/** Waiting reads (at most 45 s) are cut short by the API itself. */
+const API_STOP_WITHIN_MS = 10_000;
+const SANDBOX_STOP_WITHIN_MS = 5_000;
+
+/** Address at which this machine reaches the API. */
+export function apiUrl({ host, ports }: Config): string {
+  const everywhere = ['0.0.0.0', '::', 'localhost', '127.0.0.1'].includes(host);
+  const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${ports.api}`;
+}
+
+/** Migrations and first credentials; ends by itself. `binFolder`: absolute path of the compiled composition roots. */
+export const migrateCommand = (binFolder: string): Command => own(binFolder, 'migrate');
+
+/** The processes that run on the database and the engine, in the order in which they start. */
+export function ownProcesses(config: Config, binFolder: string): ChildSpec[] {
+  return [
+    {
+      ...own(binFolder, 'sandbox'),
+      isReady: () => answersOk(`http://127.0.0.1:${config.ports.sandboxAdmin}/healthz`),
+      ...stopWithin(SANDBOX_STOP_WITHIN_MS),
+    },
+    // A worker has no port; what it can't do yet waits in its task queue.
+    {
+      ...own(binFolder, 'worker'),
+      isReady: async () => true,
+      ...stopWithin(WORKER_STOP_WITHIN_MS),
+    },
+    {
+      ...own(binFolder, 'api'),
+      isReady: () => answersOk(`${apiUrl(config)}/readyz`),
+      ...stopWithin(API_STOP_WITHIN_MS),
+    },
+  ];
+}
+
+function own(binFolder: string, name: string): Command {
+  return {
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', join(binFolder, `${name}.js`)],
+    followsParent: true,
+  };
+}
+
+const stopWithin = (stopWithinMs: number) =>
+  ({ stopSignal: 'SIGTERM', hurrySignal: 'SIGKILL', stopWithinMs }) as const;

@@ -1,0 +1,126 @@
+// The worker: the workflows' engine side, their activities, and beside them the relay and the sweep.
+import { hostname } from 'node:os';
+import {
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type LogLevel,
+  type NativeConnectionOptions,
+} from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from '../observability/logger.ts';
+import { relayOnce } from '../outbox/relay.ts';
+import { connectProviders } from '../providers/connected-providers.ts';
+import { adapters } from '../providers/index.ts';
+import { repeat } from '../recovery/repeat.ts';
+import { sweepOnce } from '../recovery/sweep.ts';
+import { createPool } from '../store/pool.ts';
+import { createTemporalClient } from '../temporal/connection.ts';
+import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
+
+/** A statement holds a connection for milliseconds; twenty serve hundreds of operations a second. */
+const POOL_SIZE = 20;
+
+/** Above the longest provider call and the storing after it: a deployment never cuts a call off (engine fact 1). */
+const GRACE_AROUND_DEADLINE_MS = 10_000;
+
+/** Isolates are memory outside the heap, so their number is a choice and not derived from it. */
+const CACHED_WORKFLOWS = 300;
+
+export interface RunningWorker {
+  /** Stops taking work, finishes calls under way, then ends. Rejects where the engine's side broke. */
+  stop(): Promise<void>;
+  /** Settles when the worker has ended, for whatever reason. */
+  readonly ended: Promise<void>;
+}
+
+/** Starts polling; `workflowBundlePath` is the pre-built bundle of the same SDK version. */
+export async function startWorker(
+  config: Config,
+  logger: Logger,
+  workflowBundlePath: string,
+): Promise<RunningWorker> {
+  installRuntime(logger, config.logLevel);
+  const pool = createPool(config.postgres.url, {
+    max: POOL_SIZE,
+    onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+  });
+  const client = createTemporalClient(config.temporal);
+  const starter = createWorkflowStarter(client, config.temporal.taskQueue);
+  const activities = createActivities({
+    pool,
+    providers: connectProviders(config.connections, adapters, process.env),
+    worker: `${process.pid}@${hostname()}`,
+    logger,
+  });
+  const connection = await NativeConnection.connect(nativeOptions(config));
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: config.temporal.taskQueue,
+    workflowBundle: { codePath: workflowBundlePath },
+    activities,
+    shutdownGraceTime: config.providerDeadlineMs + GRACE_AROUND_DEADLINE_MS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  const report = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
+  const relay = repeat(
+    config.relayIntervalMs,
+    () => relayOnce({ pool, starter, logger }),
+    report('relay round failed'),
+  );
+  const sweep = repeat(
+    config.sweepIntervalMs,
+    () => sweepOnce({ pool, starter, logger, intervalMs: config.sweepIntervalMs }),
+    report('sweep round failed'),
+  );
+  const run = async (): Promise<void> => {
+    try {
+      await worker.run();
+    } finally {
+      await Promise.all([relay.stop(), sweep.stop()]);
+      await Promise.all([connection.close(), client.connection.close(), pool.end()]);
+    }
+  };
+  const ended = run();
+  return {
+    ended,
+    stop: () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      return ended;
+    },
+  };
+}
+
+function nativeOptions(config: Config): NativeConnectionOptions {
+  return { address: config.temporal.address };
+}
+
+/** The SDK's own log goes into ours, and it leaves signals to us: the relay must stop as well. */
+function installRuntime(logger: Logger, level: string): void {
+  Runtime.install({
+    shutdownSignals: [],
+    logger: {
+      log: (at: LogLevel, message, meta) => logger[pinoLevel(at)]({ ...meta }, message),
+      trace: (message, meta) => logger.trace({ ...meta }, message),
+      debug: (message, meta) => logger.debug({ ...meta }, message),
+      info: (message, meta) => logger.info({ ...meta }, message),
+      warn: (message, meta) => logger.warn({ ...meta }, message),
+      error: (message, meta) => logger.error({ ...meta }, message),
+    },
+    telemetryOptions: {
+      logging: {
+        forward: {},
+        filter: makeTelemetryFilterString({ core: level === 'debug' ? 'DEBUG' : 'WARN' }),
+      },
+    },
+  });
+}
+
+function pinoLevel(level: LogLevel) {
+  return level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
+}

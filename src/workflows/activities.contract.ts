@@ -1,0 +1,46 @@
+// What the workflows ask of the activities: types only. Member names are persisted in histories.
+import type { ExecutionPlan } from '../domain/execution-plan.ts';
+import type { WriteOutcome } from '../domain/outcome.ts';
+
+/** Input of both workflows. No command: histories hold nothing that must be kept secret or erased. */
+export interface OperationInput {
+  readonly operation_id: string;
+  readonly account_id: string;
+  readonly kind: string;
+  readonly fingerprint: string;
+  readonly plan: ExecutionPlan;
+}
+
+export type DispatchStep =
+  /** Settled, or with a person. */
+  | { readonly next: 'done' }
+  /** Definitely refused at this attempt: the next one follows after its delay. */
+  | { readonly next: 'retry'; readonly attempt: number }
+  /** The outcome is open: ask the provider. */
+  | { readonly next: 'reconcile' }
+  /** The row changed while it was read: look at it again. */
+  | { readonly next: 'again' }
+  /** The provider answered and the answer couldn't be stored. */
+  | { readonly next: 'record'; readonly attempt: number; readonly outcome: WriteOutcome };
+
+export type LookStep =
+  | { readonly next: 'done' }
+  | { readonly next: 'look'; readonly in_ms: number }
+  | { readonly next: 'resend' };
+
+export interface OperationActivities {
+  /** Intent, call, outcome. Sends at most once per attempt number; run again it finds its intent and sends nothing. */
+  dispatch(input: OperationInput, attempt: number): Promise<DispatchStep>;
+  /** The same, in reconciliation: same token, same stored bytes, only while nothing else has changed. */
+  resend(input: OperationInput): Promise<DispatchStep>;
+  /** Writes an answer down that a dispatch could not store. */
+  recordOutcome(
+    input: OperationInput,
+    attempt: number,
+    outcome: WriteOutcome,
+  ): Promise<DispatchStep>;
+  /** One look: first at our own ledger, then at the provider; writes down what it found and what follows. */
+  lookUpOutcome(input: OperationInput): Promise<LookStep>;
+  /** Milliseconds to wait on for the decision; null where nobody has to decide (any more). */
+  approvalWait(input: OperationInput): Promise<number | null>;
+}

@@ -1,0 +1,9 @@
+// Gives a suite the run's Postgres; see shared-servers.ts.
+import type { TestProject } from 'vitest/node';
+import { useServer } from './shared-servers.ts';
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { address, release } = await useServer('postgres');
+  project.provide('postgresUrl', address);
+  return release;
+}

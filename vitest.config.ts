@@ -25,6 +25,7 @@ const suites: readonly Suite[] = [
   { name: 'operations', timeoutMs: QUICK_MS },
   { name: 'providers', timeoutMs: QUICK_MS },
   { name: 'sandbox', timeoutMs: QUICK_MS },
+  { name: 'supervisor', timeoutMs: WITH_DATABASE_MS },
   { name: 'architecture', timeoutMs: WITH_DATABASE_MS },
   { name: 'store', timeoutMs: WITH_DATABASE_MS, servers: [POSTGRES] },
   { name: 'api', timeoutMs: WITH_DATABASE_MS, servers: [POSTGRES] },

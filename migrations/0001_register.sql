@@ -74,25 +74,48 @@ create table operations (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   settled_at timestamptz,
+  -- Set on both where an operation that was reopened finds its business key held by another.
+  conflicts_with text,
   -- When recovery next compares this row with the engine.
   next_sweep_at timestamptz not null,
-  -- The claim: of all concurrent submits of a key, this lets one through.
-  unique (account_id, idempotency_key),
   -- A settled operation always has its stored bytes, an open one never.
   check ((status in ('SUCCEEDED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')) = (response_body is not null))
 );
 create index operations_to_sweep on operations (next_sweep_at)
   where status in ('PENDING', 'AWAITING_APPROVAL', 'IN_PROGRESS', 'UNKNOWN', 'RECONCILING');
 
+-- The register of keys. Its primary key is the claim: of all concurrent submits of a key it lets one through. A second key of an
+-- operation that was reused (an alias) has its own fingerprint.
+create table idempotency_keys (
+  account_id text not null,
+  idempotency_key text not null,
+  operation_id text not null references operations deferrable initially deferred,
+  kind_version integer not null,
+  fingerprint text not null check (fingerprint ~ '^[0-9a-f]{64}$'),
+  principal_id text not null references principals,
+  created_at timestamptz not null,
+  primary key (account_id, idempotency_key)
+);
+create index idempotency_keys_by_operation on idempotency_keys (operation_id);
+
 -- Uniqueness across keys. A row lives as long as the operation may have acted.
 create table business_keys (
   account_id text not null,
   kind text not null,
   business_key text not null,
-  operation_id text not null references operations,
+  operation_id text not null references operations deferrable initially deferred,
   primary key (account_id, kind, business_key)
 );
 create index business_keys_by_operation on business_keys (operation_id);
+
+-- Operations that act on an earlier one, with the amount each holds of it. A row lives as long as the operation may have acted, so an
+-- unknown refund keeps its amount. Sums are taken under a lock on the target's row.
+create table target_claims (
+  operation_id text primary key references operations deferrable initially deferred,
+  target_operation_id text not null references operations,
+  amount_minor bigint not null check (amount_minor > 0)
+);
+create index target_claims_by_target on target_claims (target_operation_id);
 
 -- Intents: a row is committed before each send, and it is the fence. One number is sent at most once.
 create table attempts (
@@ -156,11 +179,20 @@ create table audit_events (
 create index audit_events_by_operation on audit_events (operation_id, event_id);
 create index audit_events_unsealed on audit_events (account_id, event_id) where sequence is null;
 
+-- An operator's pause of a connection or halt of everything; '*' stands for all accounts or all connections.
+create table holds (
+  account_id text not null,
+  connection text not null,
+  principal_id text not null references principals,
+  held_at timestamptz not null,
+  primary key (account_id, connection)
+);
+
 -- What must be told to the engine. Written with the claim, deleted when delivered, so the table stays small.
 create table outbox_messages (
   message_id bigint generated always as identity primary key,
   operation_id text not null references operations,
-  type text not null check (type in ('start')),
+  type text not null check (type in ('start', 'wake', 'look')),
   deliveries integer not null default 0,
   next_delivery_at timestamptz not null,
   last_error text

@@ -123,7 +123,8 @@ function sandboxConnections(baseUrl: string): Connection[] {
     adapter: 'sandbox',
     baseUrl,
     credential: { from: 'literal', value: `sandbox-${account}` },
+    webhookSecret: { from: 'literal', value: `sandbox-webhooks-${account}` },
     accounts: [account],
-    kinds: ['payment'],
+    kinds: ['payment', 'payment_capture', 'refund', 'ticket'],
   }));
 }

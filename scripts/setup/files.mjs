@@ -1,6 +1,16 @@
 // What every set-up step shares: where the project is, hashes, and the lock that keeps two copies of the set-up apart.
 import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -37,8 +47,9 @@ const LOCK_UNSIGNED_MS = 5_000;
  * Locks of processes that no longer exist are taken over.
  */
 export async function withLock(name, work) {
-  mkdirSync(cacheFolder, { recursive: true });
   const path = join(cacheFolder, `${name}.lock`);
+  // An install that this user may only read is complete already, or the work will say what it can't write.
+  if (!isWritable()) return work();
   for (let waited = 0; !takeLock(path); waited += 1) {
     if (waited === 0) say(`waiting for another copy that is at work (${path})`);
     if (lockIsStale(path)) rmSync(path, { force: true });
@@ -48,6 +59,17 @@ export async function withLock(name, work) {
     return await work();
   } finally {
     rmSync(path, { force: true });
+  }
+}
+
+function isWritable() {
+  try {
+    mkdirSync(cacheFolder, { recursive: true });
+    accessSync(cacheFolder, constants.W_OK);
+    return true;
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(error.code)) return false;
+    throw error;
   }
 }
 

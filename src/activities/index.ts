@@ -1,4 +1,5 @@
 // All activities of the worker, over their dependencies.
+import { cancelBeforeIntent } from '../store/cancellations.store.ts';
 import { storeAttemptOutcome } from '../store/attempts.store.ts';
 import { expireApprovalIfDue } from '../store/approvals.store.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
@@ -14,6 +15,9 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     lookUpOutcome: createLookUpOutcome(deps),
     recordOutcome: async ({ operation_id }, attempt, outcome) =>
       stepAfter(await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome)),
+    cancelBeforeIntent: async ({ operation_id }) => {
+      await cancelBeforeIntent(deps.pool, operation_id);
+    },
     approvalWait: async ({ operation_id }) =>
       (await expireApprovalIfDue(deps.pool, operation_id)) ?? null,
   };

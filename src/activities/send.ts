@@ -10,6 +10,9 @@ import type { DispatchStep, OperationInput } from '../workflows/activities.contr
 import type { ActivityDependencies } from './dependencies.ts';
 import { contactFor } from './provider-contact.ts';
 
+/** Contract §4: a held operation asks again every 5 to 30 s. */
+const HELD_ASK_AGAIN_MS = 10_000;
+
 /** Storing an answer is tried again through a short outage; after that the workflow keeps it and records it later. */
 const STORE_TRIES = 5;
 const STORE_PAUSE_MS = 1_000;
@@ -28,13 +31,15 @@ export async function send(
   }
   const provider = deps.providers(operation.connection);
   const requestBody =
-    attempts[0]?.requestBody ?? provider.adapter.requestFor(operation.kind, operation.command);
+    attempts[0]?.requestBody ??
+    provider.adapter.requestFor(operation.kind, operation.command, operation.plan.target);
   const number = (attempts.at(-1)?.number ?? 0) + 1;
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
   const begunAt = performance.now();
   const intent = { number, purpose, requestBody, worker: deps.worker };
   const begun = await commitIntent(deps.pool, read, intent);
   if (begun === 'revoked') return { next: 'done' };
+  if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
   const outcome: WriteOutcome =

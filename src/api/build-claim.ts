@@ -8,7 +8,7 @@ import type { JsonObject } from '../domain/strict-json.ts';
 import type { OperationDefinition } from '../operations/define-operation.ts';
 import type { Claim } from '../store/claims.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
-import type { SubmitRequest } from './submit-operation.ts';
+import type { SubmitRequest } from './submission.types.ts';
 
 /** The claim of a command that its schema has accepted. */
 export function buildClaim(
@@ -25,6 +25,8 @@ export function buildClaim(
   return {
     route: `/agent/operations/${kind}`,
     approval,
+    onDuplicate: definition.onDuplicate,
+    target: targetOf(definition, command),
     operation: {
       operationId: deps.newId('op'),
       accountId,
@@ -43,6 +45,15 @@ export function buildClaim(
       providerToken,
       plan: planFor(deps.plan, card, approval !== null),
     },
+  };
+}
+
+function targetOf({ target }: OperationDefinition, command: JsonObject): Claim['target'] {
+  if (!target) return null;
+  return {
+    operationId: target.operationId(command),
+    kind: target.kind,
+    admit: (found) => target.admit(found, command),
   };
 }
 

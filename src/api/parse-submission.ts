@@ -1,21 +1,9 @@
 // From an HTTP request to a submission: the only place that sees raw headers and bytes. Order of checks: contract §4.
 import type { Request } from 'express';
-import {
-  parseIdempotencyKey,
-  parseIdempotencyMode,
-  type IdempotencyMode,
-} from '../domain/idempotency-key.ts';
+import { parseIdempotencyKey, parseIdempotencyMode } from '../domain/idempotency-key.ts';
 import { HoldfastError } from '../domain/operation-error.ts';
 import { parseStrictJson, type JsonValue } from '../domain/strict-json.ts';
-
-/** A request that is well-formed as such; whether it may and can be done comes later. */
-export interface Submission {
-  readonly key: string;
-  readonly mode: IdempotencyMode;
-  readonly body: JsonValue;
-  readonly agentRun: string | null;
-  readonly traceparent: string | null;
-}
+import type { Submission } from './submission.types.ts';
 
 /** Largest body in bytes; commands are small, and all of it is hashed and stored. */
 export const MAX_BODY_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@
 import type { HoldfastError } from '../domain/operation-error.ts';
 import { recordRefusal } from '../store/refusals.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
-import type { SubmitRequest } from './submit-operation.ts';
+import type { SubmitRequest } from './submission.types.ts';
 
 /** Audits the refusal and gives it back to be thrown. Where the audit can't be written the caller hears of that instead. */
 export async function refuse(

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { OperationFile } from '../domain/operation.ts';
 import { isSettled } from '../domain/operation-state.ts';
 import { nextPollMs, renderOperation } from '../domain/representation.ts';
-import type { Submitted } from './submit-operation.ts';
+import type { Submitted } from './submission.types.ts';
 
 /** Where an operation is read. */
 export function locationOf(operationId: string): string {

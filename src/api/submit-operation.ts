@@ -1,32 +1,18 @@
 // The use case: one submission becomes one operation, or finds the one that its key already names. No HTTP in here.
-import type { Operation, OperationFile } from '../domain/operation.ts';
+import type { Operation } from '../domain/operation.ts';
 import { isSettled } from '../domain/operation-state.ts';
 import { HoldfastError } from '../domain/operation-error.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
 import type { OperationDefinition } from '../operations/define-operation.ts';
 import { currentDefinition, definitionOf } from '../operations/registry.ts';
 import { claim, type ClaimResult } from '../store/claims.store.ts';
-import { findByKey, readFile } from '../store/operations.store.ts';
-import type { Principal } from '../store/principals.store.ts';
+import { findByKey, readFile, type KnownKey } from '../store/operations.store.ts';
 import { isUnavailable } from '../store/sqlstate.ts';
 import { buildClaim } from './build-claim.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { parseCommand } from './parse-command.ts';
-import type { Submission } from './parse-submission.ts';
 import { refuse } from './refuse.ts';
-
-export type Disposition = 'created' | 'in_progress' | 'replayed';
-
-export interface Submitted {
-  readonly disposition: Disposition;
-  readonly file: OperationFile;
-}
-
-/** A submission together with who makes it and what for. */
-export interface SubmitRequest extends Submission {
-  readonly principal: Principal;
-  readonly kind: string;
-}
+import type { Submitted, SubmitRequest } from './submission.types.ts';
 
 /** Submits; throws `HoldfastError` with the refusal. A refused submission claims nothing and leaves its key free. */
 export async function submitOperation(
@@ -68,6 +54,7 @@ async function claimNew(
         file: { operation: result.operation, attempts: [], approval: result.approval },
       };
     case 'known':
+    case 'reused':
       return repeatOfWinner(deps, request);
     case 'business_duplicate':
       throw new HoldfastError(
@@ -75,6 +62,8 @@ async function claimNew(
         'Another key already asked for this; see the operation that is named.',
         { operation_id: result.operationId },
       );
+    case 'not_admitted':
+      throw new HoldfastError(result.code, result.detail);
   }
 }
 
@@ -100,33 +89,33 @@ async function repeatOfWinner(deps: ApiDependencies, request: SubmitRequest): Pr
 async function repeat(
   deps: ApiDependencies,
   request: SubmitRequest,
-  known: Operation,
+  known: KnownKey,
 ): Promise<Submitted> {
+  const { operation, isAlias } = known;
   if (!isSameRequest(request, known)) {
     const detail = 'This key was used for another request; its operation is named here.';
-    const refusal = new HoldfastError('fingerprint_mismatch', detail, namesOf(known));
+    const refusal = new HoldfastError('fingerprint_mismatch', detail, namesOf(operation));
     throw await refuse(deps, request, refusal);
   }
   if (request.mode === 'first') {
-    throw new HoldfastError('key_known', 'This key was submitted before.', namesOf(known));
+    throw new HoldfastError('key_known', 'This key was submitted before.', namesOf(operation));
   }
-  if (isSettled(known.status)) {
-    return {
-      disposition: 'replayed',
-      file: { operation: known, attempts: [], approval: null },
-    };
-  }
-  const file = await readFile(deps.pool, known.operationId);
-  if (!file) throw new Error(`operation ${known.operationId} is gone`);
+  // Stored bytes are all that a settled operation is answered with, so its attempts need not be read.
+  const file = isSettled(operation.status)
+    ? { operation, attempts: [], approval: null }
+    : await readFile(deps.pool, operation.operationId);
+  if (!file) throw new Error(`operation ${operation.operationId} is gone`);
+  if (isAlias) return { disposition: 'reused', file };
   return { disposition: isSettled(file.operation.status) ? 'replayed' : 'in_progress', file };
 }
 
-/** Compared under the version the operation was claimed with; a body that it can't read is a 422, not a mismatch. */
-function isSameRequest(request: SubmitRequest, known: Operation): boolean {
-  if (known.kind !== request.kind) return false;
-  const definition = definitionOf(known.kind, known.kindVersion);
-  if (!definition) throw new Error(`${known.kind} ${known.kindVersion} is not registered`);
-  const { accountId, kind, kindVersion } = known;
+/** Compared under the version the key was claimed with; a body that it can't read is a 422, not a mismatch. */
+function isSameRequest(request: SubmitRequest, known: KnownKey): boolean {
+  const { accountId, kind } = known.operation;
+  const { kindVersion } = known;
+  if (kind !== request.kind) return false;
+  const definition = definitionOf(kind, kindVersion);
+  if (!definition) throw new Error(`${kind} ${kindVersion} is not registered`);
   const command = parseCommand(definition, request.body);
   return fingerprintOf({ accountId, kind, kindVersion, command }) === known.fingerprint;
 }

@@ -57,16 +57,8 @@ async function readIfThere(path: string): Promise<CredentialsFile | undefined> {
 }
 
 async function writeNew(path: string, home: string): Promise<CredentialsFile> {
-  const people = (account: string) =>
-    Object.keys(PEOPLE).map((name): [string, Credential] => [
-      name,
-      { token: `hf_${randomBytes(32).toString('base64url')}`, principal_id: `${account}.${name}` },
-    ]);
-  const file: CredentialsFile = {
-    accounts: Object.fromEntries(
-      ACCOUNTS.map((account) => [account, Object.fromEntries(people(account))]),
-    ),
-  };
+  const accounts = Object.fromEntries(ACCOUNTS.map((account) => [account, newPeople(account)]));
+  const file: CredentialsFile = { accounts };
   await mkdir(home, { recursive: true });
   const handle = await open(`${path}.new`, 'w', 0o600);
   await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`);
@@ -74,6 +66,15 @@ async function writeNew(path: string, home: string): Promise<CredentialsFile> {
   await handle.close();
   await rename(`${path}.new`, path);
   return file;
+}
+
+function newPeople(account: string): Record<string, Credential> {
+  return Object.fromEntries(
+    Object.keys(PEOPLE).map((name) => [
+      name,
+      { token: `hf_${randomBytes(32).toString('base64url')}`, principal_id: `${account}.${name}` },
+    ]),
+  );
 }
 
 function principalsOf(file: CredentialsFile, kinds: readonly string[]): NewPrincipal[] {

@@ -10,6 +10,8 @@ export interface Connection {
   readonly adapter: string;
   readonly baseUrl: string;
   readonly credential: CredentialReference;
+  /** What the provider signs its events with. */
+  readonly webhookSecret: CredentialReference;
   readonly accounts: readonly string[];
   readonly kinds: readonly string[];
 }

@@ -32,12 +32,22 @@ export interface ReconciliationPlan {
   readonly max_resends: number;
 }
 
+/** The target as it stands in the plan: whatever happens to it later, this is what the provider is told. */
+export interface FrozenTarget {
+  readonly operation_id: string;
+  readonly provider_reference: string;
+  readonly amount_minor: string;
+  readonly currency: string;
+}
+
 export interface ExecutionPlan {
   readonly dispatch: 'local' | 'regular';
   readonly provider_deadline_ms: number;
   readonly refusal_delays_ms: readonly number[];
   /** A person must decide first. When that offer ends stands in the approval, by the database clock. */
   readonly awaits_approval: boolean;
+  /** The earlier operation that this one acts on, as it stood at the claim. */
+  readonly target: FrozenTarget | null;
   /** How long after the first intent the provider still knows the token, less a margin. */
   readonly resend_window_ms: number;
   readonly reconcile: ReconciliationPlan;
@@ -48,7 +58,7 @@ export interface PlanSettings {
   readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
 }
 
-/** The plan of an operation that is claimed now, from the settings of the installation and the card of its adapter. */
+/** The plan of an operation that is claimed now, from the settings of the installation and the card of its adapter; the claim adds a target. */
 export function planFor(
   settings: PlanSettings,
   card: CapabilityCard,
@@ -60,6 +70,7 @@ export function planFor(
     provider_deadline_ms: deadline,
     refusal_delays_ms: REFUSAL_DELAYS_MS,
     awaits_approval: awaitsApproval,
+    target: null,
     resend_window_ms: Math.max(0, card.retentionMs - RETENTION_MARGIN_MS),
     reconcile: {
       first_look_ms: settings.reconcile.firstLookMs,

@@ -17,6 +17,7 @@ export type ReviewReason = Extract<
   | 'provider_token_in_use'
   | 'absence_not_proven'
   | 'command_changed'
+  | 'grant_revoked'
 >;
 
 export interface Operation {
@@ -51,6 +52,8 @@ export interface Operation {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly settledAt: string | null;
+  /** The operation that holds the business key of this one, which was reopened. */
+  readonly conflictsWith: string | null;
 }
 
 /** `null` while the call runs, or for ever when its worker was lost. */

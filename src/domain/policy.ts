@@ -18,11 +18,20 @@ const PAYMENT_THRESHOLDS_MINOR: Readonly<Record<string, bigint>> = {
 
 /** Holds large payments, and every payment in a currency whose threshold nobody chose. */
 export function paymentPolicy(money: Money): PolicyDecision {
+  return thresholdPolicy(money, 1n);
+}
+
+/** Money that leaves is held from half of what holds money that comes in. */
+export function refundPolicy(money: Money): PolicyDecision {
+  return thresholdPolicy(money, 2n);
+}
+
+function thresholdPolicy(money: Money, divisor: bigint): PolicyDecision {
   const threshold = PAYMENT_THRESHOLDS_MINOR[money.currency];
   if (threshold === undefined) {
     return { verdict: 'require_approval', reason: `no threshold is set for ${money.currency}` };
   }
-  return BigInt(money.minor) >= threshold
+  return BigInt(money.minor) * divisor >= threshold
     ? { verdict: 'require_approval', reason: 'the amount reaches the approval threshold' }
     : { verdict: 'allow', reason: 'the amount is below the approval threshold' };
 }

@@ -120,6 +120,7 @@ export function representationOf({ operation: o, attempts, approval }: Operation
       worker: one.worker,
     })),
     last_error: o.lastError,
+    conflicts_with: o.conflictsWith,
     unknown_since: o.unknownSince,
     created_at: o.createdAt,
     updated_at: o.updatedAt,

@@ -85,3 +85,15 @@ function refusalsExhausted(operation: Operation, attempts: readonly Attempt[]): 
   if (operation.status !== 'IN_PROGRESS' || hasUnresolvedAttempt(attempts)) return false;
   return attempts.length > operation.plan.refusal_delays_ms.length;
 }
+
+/**
+ * What a lost grant does before a send: nothing was sent yet → REJECTED; only definite refusals → FAILED; else a person must look
+ * (contract §7).
+ */
+export function changeByLostGrant({ attempts }: { attempts: readonly Attempt[] }): Change {
+  const error = operationProblem('grant_revoked');
+  if (attempts.length === 0) return { to: 'REJECTED', error };
+  return attempts.every((one) => one.outcome === 'not_sent')
+    ? { to: 'FAILED', error }
+    : { to: 'NEEDS_REVIEW', reviewReason: 'grant_revoked', error };
+}

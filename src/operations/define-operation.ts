@@ -1,12 +1,24 @@
 // What a kind of operation is: one declaration. Workflows, activities, API and store know no kinds.
 import { z } from 'zod';
+import { businessKeyOf } from '../domain/business-key.ts';
 import type { PolicyDecision } from '../domain/policy.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
+import type { Admission, Target } from '../domain/target.ts';
+
+/** For kinds that act on an earlier operation: which member names it, and whether it may be acted on. */
+export interface TargetRule<Command> {
+  readonly kind: string;
+  readonly operationId: (command: Command) => string;
+  /** Asked at the claim under the target's lock, with all that others hold of it. */
+  readonly admit: (target: Target, command: Command) => Admission;
+}
 
 /** A kind as it is declared. `kind` and `version` are persisted: never renamed, and a changed schema is a new version. */
 export interface OperationDeclaration<Shape extends z.ZodRawShape, Command extends JsonObject> {
   readonly kind: string;
   readonly version: number;
+  /** One sentence for people and models: what succeeding means. */
+  readonly summary: string;
   /** What a client may send; unknown members are refused. */
   readonly input: Shape;
   /** The validated, canonical command, which the fingerprint covers. Report faults to `context` with their path. */
@@ -14,43 +26,61 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
     input: z.output<z.ZodObject<Shape, z.core.$strict>>,
     context: z.RefinementCtx,
   ) => Command;
-  /** Uniqueness across keys within account and kind; null where two equal commands are two operations. */
-  readonly businessKey: (command: Command) => string | null;
-  /** Whether it may run at once. */
+  /** The parts that name one piece of business within account and kind; null where equal commands are two operations. */
+  readonly businessKey: (command: Command) => readonly string[] | null;
+  /** What a taken business key means: refuse the newcomer, or let its key stand for the operation that has it. */
+  readonly onDuplicate: 'refuse' | 'reuse';
+  readonly target?: TargetRule<Command>;
+  /** Whether it may run at once, and the rule in one sentence. */
   readonly policy: (command: Command) => PolicyDecision;
+  readonly policySummary: string;
 }
 
 /** A kind as the rest of the product sees it. */
 export interface OperationDefinition {
   readonly kind: string;
   readonly version: number;
+  readonly summary: string;
+  readonly policySummary: string;
+  /** The body as a client sends it; for schemas in documents. */
+  readonly input: z.ZodType;
   /** Body in, canonical command out. */
   readonly command: z.ZodType<JsonObject>;
   readonly businessKey: (command: JsonObject) => string | null;
+  readonly onDuplicate: 'refuse' | 'reuse';
+  readonly target: TargetRule<JsonObject> | null;
   readonly policy: (command: JsonObject) => PolicyDecision;
 }
 
 /** Says that this equals an earlier operation on purpose; part of every kind and of the fingerprint. */
-const intendedRepeatOf = z.string().min(1).max(255).optional();
+const intendedRepeatOf = z
+  .string()
+  .min(1)
+  .max(255)
+  .meta({ description: 'Operation id of an equal earlier operation that this repeats on purpose.' })
+  .optional();
 
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(
   declaration: OperationDeclaration<Shape, Command>,
 ): OperationDefinition {
-  const { kind, version, input, canonicalise, businessKey, policy } = declaration;
-  const command = z
-    .strictObject({ ...input, intended_repeat_of: intendedRepeatOf })
-    .transform((value, context) => {
-      const { intended_repeat_of: repeatOf, ...rest } = value as Record<string, unknown>;
-      const canonical = canonicalise(rest as never, context);
-      return repeatOf === undefined
-        ? canonical
-        : { ...canonical, intended_repeat_of: repeatOf as string };
-    });
+  const { canonicalise, businessKey, target, policy, input: shape, ...rest } = declaration;
+  const input = z.strictObject({ ...shape, intended_repeat_of: intendedRepeatOf });
+  const command = input.transform((value, context) => {
+    const { intended_repeat_of: repeatOf, ...own } = value as Record<string, unknown>;
+    const canonical = canonicalise(own as never, context);
+    return repeatOf === undefined
+      ? canonical
+      : { ...canonical, intended_repeat_of: repeatOf as string };
+  });
   return {
-    kind,
-    version,
+    ...rest,
+    input,
     command,
-    businessKey: (value) => businessKey(value as Command),
+    businessKey(value) {
+      const parts = businessKey(value as Command);
+      return parts && businessKeyOf(parts);
+    },
+    target: target ? (target as unknown as TargetRule<JsonObject>) : null,
     policy: (value) => policy(value as Command),
   };
 }

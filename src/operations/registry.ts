@@ -1,15 +1,20 @@
 // All kinds, by hand: adding one is one line here.
 import type { OperationDefinition } from './define-operation.ts';
+import { paymentCapture } from './payment-capture/payment-capture.operation.ts';
 import { payment } from './payment/payment.operation.ts';
+import { refund } from './refund/refund.operation.ts';
+import { ticket } from './ticket/ticket.operation.ts';
 
-const DEFINITIONS: readonly OperationDefinition[] = [payment];
+const DEFINITIONS: readonly OperationDefinition[] = [payment, paymentCapture, refund, ticket];
 
 /** The names of all kinds. */
 export const KINDS: readonly string[] = [...new Set(DEFINITIONS.map(({ kind }) => kind))];
 
 /** The newest version of a kind; undefined where there is no such kind. */
 export function currentDefinition(kind: string): OperationDefinition | undefined {
-  return DEFINITIONS.filter((one) => one.kind === kind).sort((a, b) => b.version - a.version)[0];
+  return DEFINITIONS.filter((one) => one.kind === kind).toSorted(
+    (a, b) => b.version - a.version,
+  )[0];
 }
 
 /** The version that a stored operation was claimed under; undefined where it is no longer registered. */

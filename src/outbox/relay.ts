@@ -1,10 +1,12 @@
 // The relay delivers what was committed and not yet told to the engine. At least once: the receiver attaches to what already runs.
+import type { Operation } from '../domain/operation.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readFile } from '../store/operations.store.ts';
 import {
   deliveryFailed,
   leaseMessages,
-  startDelivered,
+  messageDelivered,
+  type MessageType,
   type OutboxMessage,
 } from '../store/outbox.store.ts';
 import type { Pool } from '../store/pool.ts';
@@ -26,6 +28,17 @@ export async function relayOnce(deps: RelayDependencies): Promise<number> {
   return results.filter(Boolean).length;
 }
 
+function tell(starter: WorkflowStarter, type: MessageType, operation: Operation): Promise<void> {
+  switch (type) {
+    case 'start':
+      return starter.start(operation);
+    case 'wake':
+      return starter.wake(operation);
+    case 'look':
+      return starter.lookNow(operation);
+  }
+}
+
 async function deliver(
   { pool, starter, logger }: RelayDependencies,
   message: OutboxMessage,
@@ -33,8 +46,8 @@ async function deliver(
   const context = { operation_id: message.operationId, deliveries: message.deliveries };
   try {
     const file = await readFile(pool, message.operationId);
-    if (file) await starter.start(file.operation);
-    await startDelivered(pool, message.operationId);
+    if (file) await tell(starter, message.type, file.operation);
+    await messageDelivered(pool, message.messageId);
     return true;
   } catch (error) {
     logger.warn({ ...context, error }, 'not delivered yet');

@@ -3,6 +3,7 @@
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
+import type { FrozenTarget } from '../domain/execution-plan.ts';
 
 /** What every contact with the provider needs; the credential is resolved by the worker and never stored. */
 export interface ProviderContact {
@@ -24,7 +25,7 @@ export interface ProviderAdapter {
   readonly name: string;
   readonly card: CapabilityCard;
   /** The bytes to send for a command; stored with the intent. Throws for a kind that the adapter doesn't serve. */
-  requestFor(kind: string, command: JsonObject): string;
+  requestFor(kind: string, command: JsonObject, target: FrozenTarget | null): string;
   /** Sends once. */
   write(contact: ProviderContact): Promise<WriteOutcome>;
   /** Asks what became of the token; changes nothing. */

@@ -3,9 +3,12 @@ import express, { type Express, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { Logger } from '../observability/logger.ts';
 import type { CallLog } from './calls.ts';
+import { deliver, Delivery } from './deliver.ts';
 import { errorAnswerer, sentence } from './errors.ts';
 import { LOOKUP_MODES, WRITE_MODES, type AskedMode, type Faults } from './faults.ts';
+import { STANDING_KINDS } from './kinds.ts';
 import { refusal, type Answer, type Effect } from './records.ts';
+import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 /** What the admin side is built from. */
@@ -13,13 +16,12 @@ export interface AdminSide {
   readonly world: World;
   readonly faults: Faults;
   readonly calls: CallLog;
+  readonly webhooks: Webhooks;
   readonly logger: Logger | undefined;
 }
 
-const aim = {
-  kind: z.string().min(1),
-  match: z.array(z.string().min(1)).min(1).optional(),
-};
+const text = z.string().min(1);
+const aim = { kind: text, match: z.array(text).min(1).optional() };
 const milliseconds = z.int().min(0).max(3_600_000);
 const modeMembers = { mode: z.enum(WRITE_MODES), delay_ms: milliseconds.default(1_000) };
 const asAsked = (one: { mode: AskedMode['mode']; delay_ms: number }): AskedMode => ({
@@ -42,15 +44,19 @@ const Lookup = z.strictObject({
 const Reset = z.strictObject({ what: z.literal('faults') });
 const Settle = z.strictObject({
   ...aim,
-  token: z.string().min(1).optional(),
+  token: text.optional(),
   state: z.enum(['done', 'failed']),
 });
 
-/** What the cases ask of the world beyond a payment provider; offered with the kinds that need it. */
-const LATER = ['registry', 'git', 'seed', 'person_sets', 'script_on', 'race_ship_with_next'];
+/** What the cases ask of the world beyond the kinds that there are; offered with those that need it. */
+const LATER = ['registry', 'git', 'script_on', 'race_ship_with_next'];
+/** Rigs name the write that comes next with every change; what doesn't depend on it leaves it aside. */
+const anyAim = { kind: aim.kind.optional(), match: aim.match };
 const Change = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('token_retention'), ...aim, hours: z.number().min(0) }),
   z.strictObject({ do: z.literal('visibility_lag'), ...aim, ms: milliseconds }),
+  z.strictObject({ do: z.literal('seed'), ...anyAim, resource: text, name: text }),
+  z.strictObject({ do: z.literal('person_sets'), ...anyAim, ticket: text, status: text }),
 ]);
 
 const DONE: Answer = { status: 200, body: { ok: true } };
@@ -58,7 +64,7 @@ const notOffered = (what: string) => refusal(501, 'not_offered', `${what} is not
 
 /** The app that test rigs talk to. */
 export function createAdminApp(side: AdminSide): Express {
-  const { world, faults, calls } = side;
+  const { world, faults, calls, webhooks } = side;
   const app = express().disable('x-powered-by').disable('etag');
   app.use(express.json({ limit: '1mb' }));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
@@ -66,11 +72,11 @@ export function createAdminApp(side: AdminSide): Express {
   app.get('/admin/calls', (_req, res) => void res.json({ calls: calls.all }));
   app.post(
     '/admin/script',
-    taking(Script, (body) => setScript(faults, body)),
+    taking(Script, (body) => setScript(side, body)),
   );
   app.post(
     '/admin/sticky',
-    taking(Sticky, (body) => setSticky(faults, body)),
+    taking(Sticky, (body) => setSticky(side, body)),
   );
   app.post(
     '/admin/lookup',
@@ -84,8 +90,11 @@ export function createAdminApp(side: AdminSide): Express {
     '/admin/objects/settle',
     taking(Settle, (body) => settle(world, body)),
   );
-  app.post('/admin/webhooks/deliver', (_req, res) => answer(res, notOffered('a webhook')));
-  app.post('/admin/world', (req, res) => changeWorld(faults, req, res));
+  app.post(
+    '/admin/webhooks/deliver',
+    taking(Delivery, (body) => (webhooks.offered ? deliver(side, body) : NO_WEBHOOKS)),
+  );
+  app.post('/admin/world', (req, res) => changeWorld(side, req, res));
   app.use((_req, res) => answer(res, refusal(404, 'unknown_route', 'There is no such route.')));
   app.use(errorAnswerer(side.logger));
   return app;
@@ -96,10 +105,10 @@ function answer(res: Response, { status, body }: Answer): void {
 }
 
 /** A handler of bodies of one shape; others are refused with a sentence. */
-function taking<T>(schema: z.ZodType<T>, act: (body: T) => Answer) {
-  return (req: Request, res: Response): void => {
+function taking<T>(schema: z.ZodType<T>, act: (body: T) => Answer | Promise<Answer>) {
+  return async (req: Request, res: Response): Promise<void> => {
     const parsed = schema.safeParse(req.body);
-    if (parsed.success) return answer(res, act(parsed.data));
+    if (parsed.success) return answer(res, await act(parsed.data));
     answer(res, refusal(400, 'invalid_request', sentence(parsed.error)));
   };
 }
@@ -109,17 +118,20 @@ function listed({ account: _account, ...effect }: Effect): Omit<Effect, 'account
   return effect;
 }
 
-const WEBHOOK_MODE = 'webhook_before_response';
+const NO_WEBHOOKS = refusal(501, 'not_offered', 'No webhook endpoint is set up.');
+/** A rig that asks for an event which can reach nobody would take its silence for an answer. */
+const cannotTell = (side: AdminSide, mode: AskedMode['mode']) =>
+  mode === 'webhook_before_response' && !side.webhooks.offered;
 
-function setScript(faults: Faults, { modes, ...meant }: z.infer<typeof Script>): Answer {
-  if (modes.some(({ mode }) => mode === WEBHOOK_MODE)) return notOffered(WEBHOOK_MODE);
-  faults.scripts.set(meant, modes);
+function setScript(side: AdminSide, { modes, ...meant }: z.infer<typeof Script>): Answer {
+  if (modes.some(({ mode }) => cannotTell(side, mode))) return NO_WEBHOOKS;
+  side.faults.scripts.set(meant, modes);
   return DONE;
 }
 
-function setSticky(faults: Faults, { mode, delay_ms, ...meant }: z.infer<typeof Sticky>): Answer {
-  if (mode === WEBHOOK_MODE) return notOffered(WEBHOOK_MODE);
-  faults.sticky.set(meant, asAsked({ mode, delay_ms }));
+function setSticky(side: AdminSide, { mode, delay_ms, ...meant }: z.infer<typeof Sticky>): Answer {
+  if (cannotTell(side, mode)) return NO_WEBHOOKS;
+  side.faults.sticky.set(meant, asAsked({ mode, delay_ms }));
   return DONE;
 }
 
@@ -141,14 +153,31 @@ function settle(world: World, { token, state, ...meant }: z.infer<typeof Settle>
   return { status: 200, body: { settled: settled.map(({ id }) => id) } };
 }
 
-function changeWorld(faults: Faults, req: Request, res: Response): void {
+async function changeWorld(side: AdminSide, req: Request, res: Response): Promise<void> {
   const wanted = z.looseObject({ do: z.string() }).safeParse(req.body);
   if (wanted.success && LATER.includes(wanted.data.do)) {
     return answer(res, notOffered(wanted.data.do));
   }
-  taking(Change, (change) => {
-    if (change.do === 'token_retention') faults.retention.set(change, change.hours * 3_600_000);
-    else faults.visibilityLag.set(change, change.ms);
-    return DONE;
-  })(req, res);
+  await taking(Change, (change) => applyChange(side, change))(req, res);
+}
+
+function applyChange({ world, faults }: AdminSide, change: z.infer<typeof Change>): Answer {
+  switch (change.do) {
+    case 'token_retention':
+      faults.retention.set(change, change.hours * 3_600_000);
+      return DONE;
+    case 'visibility_lag':
+      faults.visibilityLag.set(change, change.ms);
+      return DONE;
+    case 'seed': {
+      const kind = STANDING_KINDS.find((one) => one === change.resource);
+      if (kind === undefined) return notOffered(`seed ${change.resource}`);
+      world.seed(kind, change.name);
+      return DONE;
+    }
+    case 'person_sets':
+      return world.setTicketStatus(change.ticket, change.status)
+        ? DONE
+        : refusal(409, 'no_such_object', 'There is no such ticket.');
+  }
 }

@@ -9,6 +9,7 @@ import { CallLog } from './calls.ts';
 import { Faults } from './faults.ts';
 import { openJournal } from './journal.ts';
 import { createPublicApp } from './public.ts';
+import { Webhooks, type WebhookEndpoint } from './webhooks.ts';
 import { World } from './world.ts';
 
 /** What may be set; the defaults suit a client whose deadline is 5 s. */
@@ -21,6 +22,10 @@ export interface SandboxOptions {
   readonly hangMs?: number | undefined;
   /** How old an effect is before lookups show it; a real provider's index may lag, this one's does not unless asked to. */
   readonly visibilityLagMs?: number | undefined;
+  /** Where events go: one endpoint for each account; an account without one hears nothing. */
+  readonly webhooks?: readonly WebhookEndpoint[] | undefined;
+  /** How long `webhook_before_response` waits for the receiver. */
+  readonly webhookWaitMs?: number | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -35,15 +40,18 @@ export interface Sandbox {
 /** Builds a provider; reads its journal, and throws where that can't be read. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { home, holdMs = 30_000, hangMs = 7_000, visibilityLagMs = 0, logger } = options;
+  const { webhooks: endpoints = [], webhookWaitMs = 2_000 } = options;
   const journal = openJournal(home);
   const faults = new Faults();
   const world = new World(journal, (record) => faults.retentionMs(record));
   const calls = new CallLog();
   const stopping = new AbortController();
   const stopped = stopping.signal;
-  const shared = { world, faults, calls, logger };
+  const webhooks = new Webhooks(endpoints, stopped);
+  const shared = { world, faults, calls, webhooks, logger };
+  const patience = { holdMs, hangMs, visibilityLagMs, webhookWaitMs, stopped };
   return {
-    publicApp: createPublicApp({ ...shared, holdMs, hangMs, visibilityLagMs, stopped }),
+    publicApp: createPublicApp({ ...shared, ...patience }),
     adminApp: createAdminApp(shared),
     close: () => {
       stopping.abort();
@@ -60,35 +68,53 @@ export interface RunningSandbox {
   stop(): Promise<void>;
 }
 
-/** Starts a provider on two loopback ports; 0 takes any free one. */
+/** Starts a provider on two loopback ports; 0 takes any free one. Rejects with a sentence where a port is taken. */
 export async function startSandbox(
   options: SandboxOptions & { readonly port: number; readonly adminPort: number },
 ): Promise<RunningSandbox> {
-  const sandbox = createSandbox(options);
-  const servers = [createServer(sandbox.publicApp), createServer(sandbox.adminApp)] as const;
-  let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= Promise.all(servers.map(closeServer)).then(() => sandbox.close());
-    return stopping;
-  };
+  const servers = [createServer(), createServer()] as const;
+  const closeServers = () => Promise.all(servers.map(closeServer));
   try {
-    const [url, adminUrl] = await Promise.all([
-      listen(servers[0], options.port),
-      listen(servers[1], options.adminPort),
-    ]);
+    const [url, adminUrl] = await listenBoth(servers, options);
+    // Only now: the journal may be that of a provider which runs already, on the very ports that are wanted here.
+    const sandbox = createSandbox(options);
+    servers[0].on('request', sandbox.publicApp);
+    servers[1].on('request', sandbox.adminApp);
+    let stopping: Promise<void> | undefined;
+    const stop = () => (stopping ??= closeServers().then(() => sandbox.close()));
     return { url, adminUrl, stop };
   } catch (error) {
-    await stop();
+    await closeServers();
     throw error;
   }
 }
 
+/** Both settle before a failure is told, so that no server is left that listens later. */
+async function listenBoth(
+  servers: readonly [Server, Server],
+  { port, adminPort }: { readonly port: number; readonly adminPort: number },
+): Promise<readonly [string, string]> {
+  const opened = [
+    listen(servers[0], port, 'SANDBOX_PORT'),
+    listen(servers[1], adminPort, 'SANDBOX_ADMIN_PORT'),
+  ] as const;
+  await Promise.allSettled(opened);
+  return Promise.all(opened);
+}
+
 /** Loopback only: anyone who reaches these ports may do everything. */
-async function listen(server: Server, port: number): Promise<string> {
+async function listen(server: Server, port: number, variable: string): Promise<string> {
   // A client that reuses a connection just as it is closed gets an error nobody asked for.
   server.keepAliveTimeout = 60_000;
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    if (!taken) throw cause;
+    const text = `port ${port} is in use; stop what listens there or set ${variable} to a free port`;
+    throw new Error(text, { cause });
+  }
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('sandbox: not a TCP port');
   return `http://127.0.0.1:${address.port}`;

@@ -4,12 +4,16 @@
 import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Effect, EffectState, TokenRecord } from './records.ts';
+import { Effect, EffectState, Standing, TokenRecord } from './records.ts';
 
 const Entry = z.strictObject({
   effect: Effect.optional(),
   record: TokenRecord.optional(),
-  settled: z.object({ id: z.string(), state: EffectState }).optional(),
+  settled: z.object({ id: z.string(), state: EffectState, at: z.string().optional() }).optional(),
+  /** Put there from outside. */
+  standing: Standing.optional(),
+  /** Set by a person, on an object of any origin. */
+  status: z.object({ id: z.string(), status: z.string() }).optional(),
 });
 /** What one step changed; an effect and the record of its token stand in one line, so that neither is kept without the other. */
 export type JournalEntry = z.infer<typeof Entry>;

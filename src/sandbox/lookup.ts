@@ -1,7 +1,7 @@
 // How the provider answers when it is asked what became of a write.
 import type { CallLog } from './calls.ts';
 import type { Faults, LookupMode } from './faults.ts';
-import { objectOf, textsOf, type Effect } from './records.ts';
+import { objectOf, standingObjectOf, textsOf, type Effect } from './records.ts';
 import type { World } from './world.ts';
 
 /** One question: exactly one of `token` and `reference` is given. */
@@ -28,7 +28,9 @@ export function lookUp(
     const lag = faults.visibilityLag.newest(effect.kind, textsOf(effect)) ?? defaultLagMs;
     return now >= Date.parse(effect.created_at) + lag;
   });
-  return distort(visible.map(objectOf), asked?.mode ?? 'up');
+  const standing = world.standing(question.kind, question.reference ?? '');
+  const objects = [...visible.map(objectOf), ...(standing ? [standingObjectOf(standing)] : [])];
+  return distort(objects, asked?.mode ?? 'up');
 }
 
 function effectsAskedFor(world: World, question: Question): Effect[] {

@@ -1,8 +1,10 @@
 // How each mode of a write behaves. Which write plays which mode is decided in faults.ts.
 import { setTimeout as pause } from 'node:timers/promises';
+import { tell } from './events.ts';
 import type { AskedMode, Faults, WriteMode } from './faults.ts';
 import { refusal, type Answer, type TokenRecord, type WriteRequest } from './records.ts';
 import type { Reply } from './reply.ts';
+import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 /** All that a mode may use. */
@@ -13,6 +15,9 @@ export interface Play {
   readonly delayMs: number;
   /** How long `hang_then_commit` waits before it acts. */
   readonly hangMs: number;
+  readonly webhooks: Webhooks;
+  /** How long `webhook_before_response` waits for the receiver before it answers all the same. */
+  readonly webhookWaitMs: number;
   /** Aborted when the provider stops: what waits to act never will. */
   readonly stopped: AbortSignal;
 }
@@ -33,6 +38,7 @@ const NOT_EXECUTED: Answer = {
 export function chooseMode(world: World, faults: Faults, write: WriteRequest): AskedMode | Answer {
   const situation = world.situation(write);
   if (situation === 'mismatch') return MISMATCH;
+  if (situation === 'fresh') world.note(write);
   const asked = faults.take(write, situation);
   if (asked === undefined && situation === 'in_use') return IN_USE;
   return asked ?? { mode: 'ok', delayMs: 0 };
@@ -66,6 +72,22 @@ async function actAfter(play: Play, ms: number): Promise<void> {
   play.reply.send(await acted);
 }
 
+/** The caller hears of its own write by an event first. The token stays in use until it has its answer. */
+async function tellThenAnswer(play: Play): Promise<void> {
+  const { world, write, webhooks, webhookWaitMs, stopped } = play;
+  const acted = world.keepOpen(write, async () => {
+    const answer = actOnce(play);
+    const endpoint = webhooks.of(write.account);
+    if (endpoint !== undefined) {
+      const event = tell(world, write, `${write.kind}.succeeded`, 'current');
+      const waited = pause(webhookWaitMs, undefined, { signal: stopped, ref: false });
+      await Promise.race([webhooks.deliver(endpoint, event), waited]);
+    }
+    return answer;
+  });
+  play.reply.send(await acted);
+}
+
 function sayExists({ world, write, reply }: Play, code: string): void {
   const existing = world.byToken(write.account, write.token).at(-1);
   const named = existing === undefined ? {} : { existing_id: existing.id };
@@ -80,8 +102,7 @@ const PLAYS: Readonly<Record<WriteMode, (play: Play) => void | Promise<void>>> =
   error_500_cached: ({ world, write, reply }) => reply.send(world.remember(write, INTERNAL)),
   delay_then_ok: (play) => actAfter(play, play.delayMs),
   hang_then_commit: (play) => actAfter(play, play.hangMs),
-  // Asking for it is refused until there are webhooks (admin.ts).
-  webhook_before_response: (play) => play.reply.send(actOnce(play)),
+  webhook_before_response: tellThenAnswer,
 
   commit_then_timeout: (play) => {
     actOnce(play);

@@ -2,17 +2,18 @@
 //
 //   POST /v1/{kind}                      a write; Authorization, Idempotency-Token, Operation-Id (optional)
 //   GET  /v1/{kind}?token= | ?reference= a lookup; Authorization, Operation-Id (optional)
-import { createHash } from 'node:crypto';
 import express, { type Express, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { Call, CallLog } from './calls.ts';
 import type { Logger } from '../observability/logger.ts';
 import { errorAnswerer, sentence } from './errors.ts';
 import type { Faults } from './faults.ts';
+import { bodyOfKind } from './kinds.ts';
 import { lookUp } from './lookup.ts';
 import { chooseMode, playMode } from './modes.ts';
-import { refusal, type Answer, type WriteRequest } from './records.ts';
+import { accountOf, refusal, type Answer, type WriteRequest } from './records.ts';
 import { Reply } from './reply.ts';
+import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 /** What the public side is built from. */
@@ -23,6 +24,8 @@ export interface PublicSide {
   readonly holdMs: number;
   readonly hangMs: number;
   readonly visibilityLagMs: number;
+  readonly webhooks: Webhooks;
+  readonly webhookWaitMs: number;
   readonly stopped: AbortSignal;
   readonly logger: Logger | undefined;
 }
@@ -30,16 +33,6 @@ export interface PublicSide {
 const TOKEN = /^[\x20-\x7E]{1,255}$/;
 const KIND = /^[a-z][a-z_]{0,63}$/;
 const BEARER = /^Bearer +(\S+)$/i;
-
-const AnyObject = z.record(z.string(), z.unknown());
-const Payment = z.looseObject({
-  amount: z.string().regex(/^\d{1,30}$/, 'a text of digits, in minor units'),
-  currency: z.string().regex(/^[A-Z]{3}$/, 'three capital letters'),
-  customer: z.string().min(1),
-  invoice: z.string().min(1),
-  capture: z.enum(['automatic', 'manual']),
-  memo: z.string().optional(),
-});
 
 /** The app that adapters talk to. */
 export function createPublicApp(side: PublicSide): Express {
@@ -119,8 +112,7 @@ function callerOf(
   if (credential === undefined) {
     return refusal(401, 'unauthenticated', 'Send a credential: Authorization: Bearer …');
   }
-  const account = createHash('sha256').update(credential).digest('hex').slice(0, 16);
-  return { account, kind, operation_id: req.header('operation-id') ?? null };
+  return { account: accountOf(credential), kind, operation_id: req.header('operation-id') ?? null };
 }
 
 const bodyOf = (req: Request): unknown => req.body ?? null;
@@ -135,7 +127,7 @@ function checkWrite(
   if (!TOKEN.test(token)) {
     return refusal(400, 'token_invalid', 'A token is 1 to 255 printable ASCII characters.');
   }
-  const parsed = (kind === 'payment' ? Payment : AnyObject).safeParse(body);
+  const parsed = bodyOfKind(kind).safeParse(body);
   if (parsed.success) return { token, request: parsed.data };
   return refusal(400, 'invalid_request', sentence(parsed.error));
 }

@@ -1,4 +1,5 @@
 // What the provider remembers: effects (what was really done) and token records (what was answered for a token).
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const Members = z.record(z.string(), z.unknown());
@@ -21,6 +22,10 @@ export const Effect = z.object({
   amount_sent: z.string().optional(),
   request: Members,
   created_at: z.string(),
+  /** When it took another state than its first. */
+  settled_at: z.string().optional(),
+  /** Where objects of its kind have a status that people change, as tickets do. */
+  status: z.string().optional(),
 });
 export type Effect = z.infer<typeof Effect>;
 
@@ -54,6 +59,19 @@ export interface WriteRequest {
   readonly request: Record<string, unknown>;
 }
 
+/** Something that was there before anything was written; no write made it, so it belongs to no account and counts nowhere. */
+export const Standing = z.object({
+  id: z.string(),
+  kind: z.string(),
+  status: z.string().optional(),
+});
+export type Standing = z.infer<typeof Standing>;
+
+/** Whose a call is: a digest, so that no credential is ever kept or written down. */
+export function accountOf(credential: string): string {
+  return createHash('sha256').update(credential).digest('hex').slice(0, 16);
+}
+
 /** Where a fault's `match` texts are looked for in a write. */
 export function textsOf(write: {
   readonly token: string | null;
@@ -76,5 +94,14 @@ export function refusal(
 /** An effect as the provider shows it to its customer, in answers and lookups. */
 export function objectOf(effect: Effect): Record<string, unknown> {
   const { id, kind, state, token, created_at } = effect;
-  return { ...effect.request, id, object: kind, state, token, created_at };
+  return { ...effect.request, ...statusOf(effect), id, object: kind, state, token, created_at };
+}
+
+/** What was there before, as a lookup shows it. */
+export function standingObjectOf(one: Standing): Record<string, unknown> {
+  return { ...statusOf(one), id: one.id, object: one.kind, state: 'done' };
+}
+
+function statusOf({ status }: { readonly status?: string | undefined }): { status?: string } {
+  return status === undefined ? {} : { status };
 }

@@ -1,10 +1,11 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
 import type { Attempt, OperationFile } from '../domain/operation.ts';
-import { operationProblem, type OperationProblem } from '../domain/operation-problem.ts';
+import type { OperationProblem } from '../domain/operation-problem.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
-import { changeByAttempt } from '../domain/settlement.ts';
+import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import { recordEvidence } from './evidence.store.ts';
+import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
@@ -19,19 +20,20 @@ export interface Intent {
 
 /**
  * Commits an intent for the operation as it was read. Undefined where the operation has changed since, or the number is taken: then
- * somebody else sends, and the caller must not. `revoked` where the submitter may no longer do this: REJECTED, nothing sent.
+ * somebody else sends, and the caller must not. `held` where an operator holds new intents back; `revoked` where the submitter may
+ * no longer do this: then the operation was ended by that.
  */
 export async function commitIntent(
   pool: Pool,
   read: OperationFile,
   intent: Intent,
-): Promise<OperationFile | 'revoked' | undefined> {
+): Promise<OperationFile | 'held' | 'revoked' | undefined> {
   return inTransaction(pool, async (db) => {
-    const held = await lockUnchanged(db, read);
-    if (!held) return undefined;
-    if (held.granted) return beginAttempt(db, read, held.now, intent);
-    const error = operationProblem('grant_revoked');
-    await moveOperation(db, read, held.now, { to: 'REJECTED', error });
+    const locked = await lockUnchanged(db, read);
+    if (!locked) return undefined;
+    if (locked.held) return 'held';
+    if (locked.granted) return beginAttempt(db, read, locked.now, intent);
+    await moveOperation(db, read, locked.now, changeByLostGrant(read));
     return 'revoked';
   });
 }
@@ -40,10 +42,10 @@ export async function commitIntent(
 async function lockUnchanged(
   db: Queryable,
   { operation }: OperationFile,
-): Promise<{ now: string; granted: boolean } | undefined> {
-  const { rows } = await db.query<{ now: string; granted: boolean }>(
+): Promise<{ now: string; granted: boolean; held: boolean } | undefined> {
+  const { rows } = await db.query<{ now: string; granted: boolean; held: boolean }>(
     `select holdfast_now() as now, exists (
-       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted
+       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted, ${IS_HELD} as held
      from operations o where operation_id = $1 and version = $2 for update of o`,
     [operation.operationId, operation.version],
   );

@@ -22,6 +22,8 @@ export async function openReconciliation(
   return inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
     if (!file) throw new Error(`no operation ${operationId}`);
+    // A person may want to see what the provider says now: that look changes nothing by itself.
+    if (file.operation.status === 'NEEDS_REVIEW') return file;
     if (!['IN_PROGRESS', 'UNKNOWN', 'RECONCILING'].includes(file.operation.status)) {
       return undefined;
     }

@@ -35,6 +35,7 @@ export const OPERATION_COLUMNS = {
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   settledAt: 'settled_at',
+  conflictsWith: 'conflicts_with',
 } as const satisfies Record<keyof Operation, string>;
 
 function read<T>(columns: Record<keyof T, string>, row: Row): T {

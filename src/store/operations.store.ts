@@ -8,17 +8,35 @@ export interface LockedFile extends OperationFile {
   readonly now: string;
 }
 
-/** The operation of a key; uses the claim's unique index. */
+/** What a key stands for. An alias names an operation that was claimed under another key and has its own fingerprint. */
+export interface KnownKey {
+  readonly operation: Operation;
+  readonly fingerprint: string;
+  readonly kindVersion: number;
+  readonly isAlias: boolean;
+}
+
+/** What a key stands for; uses the primary key of the register. */
 export async function findByKey(
   db: Queryable,
   accountId: string,
   key: string,
-): Promise<Operation | undefined> {
+): Promise<KnownKey | undefined> {
   const { rows } = await db.query(
-    'select * from operations where account_id = $1 and idempotency_key = $2',
+    `select o.*, k.fingerprint as key_fingerprint, k.kind_version as key_kind_version
+     from idempotency_keys k join operations o using (operation_id)
+     where k.account_id = $1 and k.idempotency_key = $2`,
     [accountId, key],
   );
-  return rows[0] && operationFromRow(rows[0]);
+  const [row] = rows;
+  if (!row) return undefined;
+  const operation = operationFromRow(row);
+  return {
+    operation,
+    fingerprint: row.key_fingerprint,
+    kindVersion: row.key_kind_version,
+    isAlias: operation.idempotencyKey !== key,
+  };
 }
 
 const ATTEMPTS = `(select coalesce(json_agg(a order by a.number), '[]')

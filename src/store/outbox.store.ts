@@ -1,8 +1,12 @@
 // Messages that must reach the engine. A message is deleted once delivered; until then every relay may try, one at a time.
 import type { Pool, Queryable } from './pool.ts';
 
+/** `start`: run the operation. `wake`: its row changed. `look`: ask the provider now. */
+export type MessageType = 'start' | 'wake' | 'look';
+
 export interface OutboxMessage {
   readonly messageId: string;
+  readonly type: MessageType;
   readonly operationId: string;
   readonly deliveries: number;
 }
@@ -16,17 +20,36 @@ export async function leaseMessages(pool: Pool, limit: number): Promise<OutboxMe
      where m.message_id in (
        select message_id from outbox_messages where next_delivery_at <= holdfast_now()
        order by next_delivery_at limit $1 for update skip locked)
-     returning m.message_id, m.operation_id, m.deliveries`,
+     returning m.message_id, m.operation_id, m.type, m.deliveries`,
     [limit],
   );
   return rows.map((row) => ({
     messageId: row.message_id,
     operationId: row.operation_id,
+    type: row.type,
     deliveries: row.deliveries,
   }));
 }
 
-/** The engine has been told to run this operation. */
+/** Adds a message that is due at once; part of the transaction of what it tells of. */
+export async function enqueue(
+  db: Queryable,
+  operationId: string,
+  type: MessageType,
+): Promise<void> {
+  await db.query(
+    `insert into outbox_messages (operation_id, type, next_delivery_at)
+     values ($1, $2, holdfast_now())`,
+    [operationId, type],
+  );
+}
+
+/** The engine has been told. */
+export async function messageDelivered(db: Queryable, messageId: string): Promise<void> {
+  await db.query('delete from outbox_messages where message_id = $1', [messageId]);
+}
+
+/** The engine has been told to run this operation, by whoever claimed it. */
 export async function startDelivered(db: Queryable, operationId: string): Promise<void> {
   await db.query(`delete from outbox_messages where operation_id = $1 and type = 'start'`, [
     operationId,

@@ -1,11 +1,11 @@
 // One transaction: commits what `work` did, or nothing of it. No network call but to Postgres may happen inside.
-import type pg from 'pg';
+import type { PoolClient } from 'pg';
 import type { Pool } from './pool.ts';
 
 /** Runs `work` in a transaction (read committed). An error rolls back and is thrown on. */
 export async function inTransaction<T>(
   pool: Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
+  work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;

@@ -7,6 +7,7 @@ import { renderOperation } from '../domain/representation.ts';
 import { sha256Hex } from '../domain/sha256.ts';
 import { appendAudit, auditOf, type AuditEvent } from './audit.store.ts';
 import { recordEvidence } from './evidence.store.ts';
+import { releaseClaims, retakeClaims } from './held-claims.store.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
 import type { Queryable } from './pool.ts';
 
@@ -37,6 +38,7 @@ export async function moveOperation(
   if (!(await writeIfUnchanged(db, before, operation))) return undefined;
   if (before.responseBody !== null) await keepWithdrawn(db, before, now);
   if (releasesClaims(change.to)) await releaseClaims(db, operation.operationId);
+  else if (releasesClaims(before.status)) await retakeClaims(db, operation);
   await appendAudit(db, [...events, transitionEvent(before, operation, now)]);
   return { ...file, operation };
 }
@@ -111,10 +113,6 @@ async function keepWithdrawn(db: Queryable, before: Operation, now: string): Pro
     detail: { response_body: before.responseBody },
     at: now,
   });
-}
-
-async function releaseClaims(db: Queryable, operationId: string): Promise<void> {
-  await db.query('delete from business_keys where operation_id = $1', [operationId]);
 }
 
 function transitionEvent(before: Operation, after: Operation, now: string): AuditEvent {

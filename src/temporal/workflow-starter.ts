@@ -22,6 +22,10 @@ export interface WorkflowStarter {
   restart(operation: Operation): Promise<void>;
   /** The same for the reconciliation of an operation. */
   restartReconciliation(operation: Operation): Promise<void>;
+  /** Tells the open runs of an operation that its row changed; none may be open. */
+  wake(operation: Operation): Promise<void>;
+  /** Has the provider asked now, by the open reconciliation or by a new one. */
+  lookNow(operation: Operation): Promise<void>;
   /** True while the operation's own run is open. */
   isRunning(operation: Operation): Promise<boolean>;
 }
@@ -31,18 +35,11 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
     client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
   const start = async (
-    type: 'executeOperation' | 'reconcileOperation',
+    type: WorkflowType,
     operation: Operation,
     workflowIdReusePolicy: WorkflowIdReusePolicy,
   ): Promise<void> => {
-    const options: WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation> = {
-      taskQueue,
-      workflowId: workflowIdOf(type, operation),
-      args: [inputOf(operation)],
-      workflowIdReusePolicy,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-      staticSummary: `${operation.kind} ${operation.operationId}`,
-    };
+    const options = { ...optionsOf(type, operation, taskQueue), workflowIdReusePolicy };
     try {
       await withDeadline(() => client.workflow.start(type, options));
     } catch (error) {
@@ -57,9 +54,47 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
       start('executeOperation', operation, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
     restartReconciliation: (operation) =>
       start('reconcileOperation', operation, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
+    wake: (operation) => withDeadline(() => signalOpenRuns(client, operation)),
+    lookNow: async (operation) => {
+      const options = optionsOf('reconcileOperation', operation, taskQueue);
+      await withDeadline(() =>
+        client.workflow.signalWithStart('reconcileOperation', {
+          ...options,
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          signal: 'row_changed',
+        }),
+      );
+    },
     isRunning: (operation) =>
       withDeadline(() => describeIsRunning(client, workflowIdOf('executeOperation', operation))),
   };
+}
+
+type WorkflowType = 'executeOperation' | 'reconcileOperation';
+
+function optionsOf(
+  type: WorkflowType,
+  operation: Operation,
+  taskQueue: string,
+): WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation> {
+  return {
+    taskQueue,
+    workflowId: workflowIdOf(type, operation),
+    args: [inputOf(operation)],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    staticSummary: `${operation.kind} ${operation.operationId}`,
+  };
+}
+
+async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {
+  for (const type of ['executeOperation', 'reconcileOperation'] as const) {
+    try {
+      await client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed');
+    } catch (error) {
+      // A run that is closed has nothing more to learn.
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
 }
 
 async function describeIsRunning(client: Client, workflowId: string): Promise<boolean> {
@@ -73,7 +108,7 @@ async function describeIsRunning(client: Client, workflowId: string): Promise<bo
 }
 
 function workflowIdOf(
-  type: 'executeOperation' | 'reconcileOperation',
+  type: WorkflowType,
   { accountId, idempotencyKey, operationId }: Operation,
 ): string {
   return type === 'executeOperation'

@@ -18,6 +18,8 @@ export type DispatchStep =
   | { readonly next: 'retry'; readonly attempt: number }
   /** The outcome is open: ask the provider. */
   | { readonly next: 'reconcile' }
+  /** An operator holds new intents back: ask again. */
+  | { readonly next: 'held'; readonly in_ms: number }
   /** The row changed while it was read: look at it again. */
   | { readonly next: 'again' }
   /** The provider answered and the answer couldn't be stored. */
@@ -41,6 +43,8 @@ export interface OperationActivities {
   ): Promise<DispatchStep>;
   /** One look: first at our own ledger, then at the provider; writes down what it found and what follows. */
   lookUpOutcome(input: OperationInput): Promise<LookStep>;
+  /** Cancels the operation if nothing was sent; else changes nothing. */
+  cancelBeforeIntent(input: OperationInput): Promise<void>;
   /** Milliseconds to wait on for the decision; null where nobody has to decide (any more). */
   approvalWait(input: OperationInput): Promise<number | null>;
 }

@@ -5,41 +5,51 @@ import {
   CancellationScope,
   executeChild,
   ParentClosePolicy,
-  sleep,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { reconcileWorkflowIdFor } from '../domain/reconcile-workflow-id.ts';
 import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
 import { reconcileOperation } from './reconcile-operation.workflow.ts';
+import { listen, type WakeUp } from './wake-up.ts';
 
 /** Pauses while the database can't be reached: nothing is sent meanwhile, and nothing needs to be quick. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** A run that was held this often ends, so that its history stays short; the sweep starts the next one at the row. */
+const MOST_ROUNDS = 500;
+
 export async function executeOperation(input: OperationInput): Promise<void> {
+  const wakeUp = listen();
   // Once something may have been sent, a cancellation from outside must not leave it unsettled.
   await CancellationScope.nonCancellable(async () => {
-    if (input.plan.awaits_approval) await awaitApproval(input);
-    const open = await sendUntilAnswered(input);
+    if (input.plan.awaits_approval) await awaitApproval(input, wakeUp);
+    const open = await sendUntilAnswered(input, wakeUp);
     if (open) await reconcile(input);
   });
 }
 
-async function awaitApproval(input: OperationInput): Promise<void> {
+async function awaitApproval(input: OperationInput, wakeUp: WakeUp): Promise<void> {
   for (;;) {
+    await cancelIfAsked(input, wakeUp);
     const waitMs = await repeatable.approvalWait(input);
     if (waitMs === null) return;
-    await sleep(waitMs, { summary: 'waiting for a decision' });
+    await wakeUp.sleep(waitMs, 'waiting for a decision');
   }
 }
 
-/** True where the outcome is open, false where nothing is left to do. */
-async function sendUntilAnswered(input: OperationInput): Promise<boolean> {
-  const delays = input.plan.refusal_delays_ms;
+/** Cancel in Temporal Web: before the intent it cancels the operation, after it the row no longer allows it. */
+async function cancelIfAsked(input: OperationInput, wakeUp: WakeUp): Promise<void> {
+  if (wakeUp.cancelAsked()) await repeatable.cancelBeforeIntent(input);
+}
+
+/** True where the outcome is open, false where nothing is left to do here. */
+async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {
   let attempt = 1;
   let pauseMs = FIRST_PAUSE_MS;
-  for (;;) {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    await cancelIfAsked(input, wakeUp);
     const step = await dispatchOnce(input, attempt);
     switch (step.next) {
       case 'done':
@@ -48,14 +58,22 @@ async function sendUntilAnswered(input: OperationInput): Promise<boolean> {
         return true;
       case 'retry':
         attempt = step.attempt + 1;
-        await sleep(delays[step.attempt - 1] ?? 0, { summary: 'refused, trying again' });
+        await wakeUp.sleep(delayAfter(input, step.attempt), 'refused, trying again');
+        break;
+      case 'held':
+        await wakeUp.sleep(step.in_ms, 'held by an operator');
         break;
       case 'again':
-        await sleep(pauseMs);
+        await wakeUp.sleep(pauseMs, 'the row could not be read');
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
         break;
     }
   }
+  return false;
+}
+
+function delayAfter({ plan }: OperationInput, attempt: number): number {
+  return plan.refusal_delays_ms[attempt - 1] ?? 0;
 }
 
 type SettledStep = Exclude<DispatchStep, { next: 'record' }>;

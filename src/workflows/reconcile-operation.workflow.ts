@@ -1,18 +1,23 @@
 // Settles a lost or late answer by asking the provider, never by guessing. It owns all that happens after an unknown outcome, the one
 // allowed resend included, and ends when the operation is settled or with a person.
-import { ActivityFailure, CancellationScope, sleep } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope } from '@temporalio/workflow';
 import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
+import { listen, type WakeUp } from './wake-up.ts';
+
+/** About twice what 72 hours of looks and one long hold need; the sweep starts the next run at the row. */
+const MOST_ROUNDS = 500;
 
 export async function reconcileOperation(input: OperationInput): Promise<void> {
-  await CancellationScope.nonCancellable(() => lookUntilSettled(input));
+  const wakeUp = listen();
+  await CancellationScope.nonCancellable(() => lookUntilSettled(input, wakeUp));
 }
 
-async function lookUntilSettled(input: OperationInput): Promise<void> {
+async function lookUntilSettled(input: OperationInput, wakeUp: WakeUp): Promise<void> {
   const firstLookMs = input.plan.reconcile.first_look_ms;
   let waitMs = firstLookMs;
-  for (;;) {
-    await sleep(waitMs, { summary: 'until the next look' });
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    await wakeUp.sleep(waitMs, 'until the next look');
     const step = await repeatable.lookUpOutcome(input);
     switch (step.next) {
       case 'done':
@@ -21,19 +26,20 @@ async function lookUntilSettled(input: OperationInput): Promise<void> {
         waitMs = step.in_ms;
         break;
       case 'resend':
-        await resendOnce(input);
-        waitMs = firstLookMs;
+        waitMs = (await resendOnce(input)) ?? firstLookMs;
         break;
     }
   }
 }
 
-/** Whatever came of it, the next look finds it: in our ledger first, then at the provider. */
-async function resendOnce(input: OperationInput): Promise<void> {
+/** Whatever came of it, the next look finds it: in our ledger first, then at the provider. Answers when to look if it was held. */
+async function resendOnce(input: OperationInput): Promise<number | undefined> {
   try {
     const step: DispatchStep = await providerWrites(input.plan).resend(input);
     if (step.next === 'record') await repeatable.recordOutcome(input, step.attempt, step.outcome);
+    return step.next === 'held' ? step.in_ms : undefined;
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (error instanceof ActivityFailure) return undefined;
+    throw error;
   }
 }

@@ -23,6 +23,13 @@ describe('the admin side', () => {
     ['/admin/reset', { what: 'everything' }],
     ['/admin/world', { do: 'no_such_thing' }],
     ['/admin/world', { do: 'token_retention', kind: 'payment' }],
+    ['/admin/world', { do: 'person_sets', ticket: 'T-1' }],
+    ['/admin/webhooks/deliver', { event: 'payment.succeeded' }],
+    ['/admin/webhooks/deliver', { kind: 'payment' }],
+    ['/admin/webhooks/deliver', { event: 'p.failed', events: ['p.failed'], kind: 'p' }],
+    ['/admin/webhooks/deliver', { event: 'succeeded', kind: 'payment' }],
+    ['/admin/webhooks/deliver', { event: 'p.failed', kind: 'p', times: 0 }],
+    ['/admin/webhooks/deliver', { event: 'p.failed', kind: 'p', attempt: 'later' }],
     ['/admin/objects/settle', { kind: 'payment', state: 'pending' }],
     ['/admin/reset', 'text'],
   ])('refuses %s %j with a sentence', async (path, body) => {
@@ -33,11 +40,12 @@ describe('the admin side', () => {
   });
 
   it.each([
-    ['/admin/webhooks/deliver', { event: 'payment.succeeded' }],
+    ['/admin/webhooks/deliver', { event: 'payment.succeeded', kind: 'payment' }],
+    ['/admin/world', { do: 'seed', resource: 'bucket', name: 'b-1' }],
     ['/admin/world', { do: 'registry', tag: '1', points_to: 'x' }],
     ['/admin/script', { kind: 'payment', modes: ['ok', 'webhook_before_response'] }],
     ['/admin/sticky', { kind: 'payment', mode: 'webhook_before_response' }],
-  ])('says of %s %j that it is not offered yet', async (path, body) => {
+  ])('says of %s %j that it is not offered here', async (path, body) => {
     const provider = await sandbox();
     expect((await provider.admin(path, body)).status).toBe(501);
   });

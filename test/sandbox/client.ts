@@ -7,7 +7,9 @@ import { startSandbox, type RunningSandbox, type SandboxOptions } from '../../sr
 const Entries = z.array(z.looseObject({}));
 const Body = z.looseObject({
   id: z.string().optional(),
-  data: z.array(z.looseObject({ id: z.string(), token: z.string() })).default([]),
+  /** What was there before has no token. */
+  data: z.array(z.looseObject({ id: z.string(), token: z.string().optional() })).default([]),
+  deliveries: z.array(z.object({ event_id: z.string(), status: z.number() })).default([]),
   effects: Entries.optional(),
   calls: Entries.optional(),
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
@@ -37,7 +39,9 @@ export interface WriteOptions {
 }
 
 /** A started provider and what a test does with it; stopped after the test. */
-export async function sandbox(options: SandboxOptions = {}) {
+export async function sandbox(
+  options: SandboxOptions & { readonly port?: number; readonly adminPort?: number } = {},
+) {
   const one = await startSandbox({ port: 0, adminPort: 0, holdMs: 300, hangMs: 80, ...options });
   running.push(one);
   const admin = async (path: string, body: unknown) => {
@@ -106,8 +110,8 @@ async function lookup(
 /** The body where it is one, with what tests look for taken out: `code` of a refusal, `id`, `data` of a lookup. */
 function parsed(text: string) {
   const json: unknown = text.startsWith('{') ? JSON.parse(text) : {};
-  const { data, error, id = '' } = Body.parse(json);
-  return { body: json, data, error, id, code: error?.code };
+  const { data, deliveries, error, id = '' } = Body.parse(json);
+  return { body: json, data, deliveries, error, id, code: error?.code };
 }
 
 /** The code of the error that a call ends with; undefined where it got an answer. */

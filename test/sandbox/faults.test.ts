@@ -39,7 +39,7 @@ describe('which write meets a fault', () => {
     });
     const statusOf = async (wanted: object) => (await provider.write(wanted)).status;
     expect(await statusOf({ token: 'a', body: invoice('inv-r2') })).toBe(201);
-    expect(await statusOf({ token: 'b', kind: 'ticket', body: invoice('inv-r1') })).toBe(201);
+    expect(await statusOf({ token: 'b', kind: 'note', body: invoice('inv-r1') })).toBe(201);
     expect(await statusOf({ token: 'c', body: invoice('inv-r1') })).toBe(402);
     expect(await statusOf({ token: 'd', operationId: 'op-9' })).toBe(402);
     expect(await statusOf({ token: 'tok-x' })).toBe(402);

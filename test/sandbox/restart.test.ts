@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/app.ts';
 import { errorCodeOf, sandbox } from './client.ts';
+import { receiver } from './receiver.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -70,9 +71,64 @@ describe('after a restart', () => {
     expect(() => createSandbox({ home })).toThrow(/sandbox\.jsonl line 1 can't be read/);
   });
 
+  it('knows what webhooks, rigs and people made of things', async () => {
+    const ear = await receiver();
+    const webhooks = [ear.endpoint()];
+    const before = await sandbox({ home, webhooks });
+    await before.script('error_503_not_executed', 'accepted_async');
+    for (const token of ['a', 'b']) {
+      await before.write({ token });
+      const wanted = { event: 'payment.succeeded', kind: 'payment', token };
+      await before.admin('/admin/webhooks/deliver', wanted);
+    }
+    await before.admin('/admin/world', { do: 'seed', resource: 'ticket', name: 'T-9' });
+    for (const ticket of ['T-1', 'T-9']) {
+      await before.admin('/admin/world', { do: 'person_sets', ticket, status: 'closed' });
+    }
+    const effects = await before.effects();
+    expect(effects).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+    await before.stop();
+
+    const after = await sandbox({ home, webhooks });
+    expect(await after.effects()).toEqual(effects);
+    expect((await after.write({ token: 'a' })).status).toBe(200);
+    for (const reference of ['T-1', 'T-9']) {
+      const { data } = await after.lookup({ reference }, 'acct', 'ticket');
+      expect(data).toMatchObject([{ status: 'closed' }]);
+    }
+    await after.admin('/admin/webhooks/deliver', { event: 'payment.succeeded', kind: 'payment' });
+    const [, second, third] = ear.events();
+    expect(third).toEqual({ ...second, id: third?.id });
+  });
+
   it('writes no credential down', async () => {
     const provider = await sandbox({ home });
     await provider.write({ credential: 'secret-credential' });
     expect(await readFile(join(home, 'sandbox.jsonl'), 'utf8')).not.toContain('secret-credential');
+  });
+});
+
+describe('a start on a port that is taken', () => {
+  const portOf = (url: string) => Number(new URL(url).port);
+
+  it.each(['port', 'adminPort'] as const)('%s: ends with a sentence', async (which) => {
+    const other = await sandbox();
+    const taken = portOf(which === 'port' ? other.url : other.adminUrl);
+    const name = which === 'port' ? 'SANDBOX_PORT' : 'SANDBOX_ADMIN_PORT';
+    await expect(sandbox({ [which]: taken })).rejects.toThrow(
+      `port ${taken} is in use; stop what listens there or set ${name} to a free port`,
+    );
+  });
+
+  it('leaves the journal and the other port alone', async () => {
+    const other = await sandbox({ home });
+    await appendFile(join(home, 'sandbox.jsonl'), '{"half a line');
+    const free = await sandbox();
+    await free.stop();
+    const port = portOf(free.url);
+    const wanted = { home, port, adminPort: portOf(other.adminUrl) };
+    await expect(sandbox(wanted)).rejects.toThrow(/is in use/);
+    expect(await readFile(join(home, 'sandbox.jsonl'), 'utf8')).toBe('{"half a line');
+    await sandbox({ port });
   });
 });

@@ -16,14 +16,11 @@ import {
   requireJsonMediaType,
 } from '../parse-submission.ts';
 import { answerRead, answerSubmit } from '../replay-response.ts';
-import { submitOperation, type Submitted } from '../submit-operation.ts';
+import { submitOperation } from '../submit-operation.ts';
+import type { Submitted } from '../submission.types.ts';
 
 export function operationsRoute(deps: ApiDependencies): Router {
   const router = Router({ caseSensitive: true });
-  const jsonOnly: RequestHandler = (request, _response, next) => {
-    requireJsonMediaType(request);
-    next();
-  };
   router.use('/agent', authenticate(deps.pool));
   // One path shape serves two resources: a kind takes POST, an operation id takes GET.
   router
@@ -38,6 +35,11 @@ export function operationsRoute(deps: ApiDependencies): Router {
     .all(methodNotAllowed('GET', 'POST'));
   return router;
 }
+
+const jsonOnly: RequestHandler = (request, _response, next) => {
+  requireJsonMediaType(request);
+  next();
+};
 
 const requireAgent: RequestHandler = (_request, response, next) => {
   requireRole(principalOf(response), ['agent']);

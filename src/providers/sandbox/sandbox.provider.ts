@@ -2,10 +2,17 @@
 // are the allow-list below, and all others are unknown.
 import type { CapabilityCard } from '../../domain/capability-card.ts';
 import { operationProblem } from '../../domain/operation-problem.ts';
-import type { Evidence, LookupAnswer, UnknownReason, WriteOutcome } from '../../domain/outcome.ts';
+import type {
+  Evidence,
+  LookupAnswer,
+  OperationResult,
+  UnknownReason,
+  WriteOutcome,
+} from '../../domain/outcome.ts';
 import { exchange, type ExchangeResult } from '../http-client.ts';
 import type { ProviderAdapter, ProviderContact } from '../provider.ts';
-import { paymentRequest, sameRequest, SandboxAnswer, SandboxList } from './sandbox.messages.ts';
+import { readAnswer, readList, sameRequest, type SandboxAnswer } from './sandbox.messages.ts';
+import { sandboxRequest } from './sandbox.requests.ts';
 
 const SANDBOX_CARD: CapabilityCard = {
   token: 'native',
@@ -21,10 +28,7 @@ const SANDBOX_CARD: CapabilityCard = {
 export const sandboxProvider: ProviderAdapter = {
   name: 'sandbox',
   card: SANDBOX_CARD,
-  requestFor(kind, command) {
-    if (kind !== 'payment') throw new Error(`the sandbox adapter has no mapping for ${kind}`);
-    return JSON.stringify(paymentRequest(command));
-  },
+  requestFor: (kind, command, target) => JSON.stringify(sandboxRequest(kind, command, target)),
   async write(contact) {
     const result = await exchange({
       method: 'POST',
@@ -75,7 +79,7 @@ function outcomeOf(result: ExchangeResult, contact: ProviderContact): WriteOutco
   if (result.type === 'lost') {
     return { status: 'unknown', reason: 'lost_answer', evidence: { code: result.reason } };
   }
-  const answer = SandboxAnswer.read(result.body);
+  const answer = readAnswer(result.body);
   const evidence: Evidence = { http_status: result.status, code: answer?.error?.code };
   const definite = answer && definiteOutcome(result.status, answer, contact, evidence);
   if (definite) return definite;
@@ -92,7 +96,12 @@ function definiteOutcome(
   // An answer about another token, or about none, is not an answer to this write.
   const id = answer.token === contact.token ? answer.id : undefined;
   if ((status === 200 || status === 201) && id !== undefined && answer.state === 'done') {
-    return { status: 'succeeded', reference: id, result: resultOf(id, answer), evidence };
+    return {
+      status: 'succeeded',
+      reference: id,
+      result: resultOf(contact.kind, id, answer),
+      evidence,
+    };
   }
   if ((status === 200 || status === 202) && id !== undefined && answer.state === 'pending') {
     return { status: 'pending', reference: id, evidence };
@@ -106,7 +115,9 @@ function definiteOutcome(
   return undefined;
 }
 
-function resultOf(id: string, { capture }: SandboxAnswer) {
+/** What an agent needs to go on: the provider's id under the kind's name, and for payments whether the money has moved. */
+function resultOf(kind: string, id: string, { capture }: SandboxAnswer): OperationResult {
+  if (kind !== 'payment') return { [`${kind}_id`]: id };
   return { payment_id: id, payment_state: capture === 'manual' ? 'authorized' : 'captured' };
 }
 
@@ -114,18 +125,18 @@ function findingOf(result: ExchangeResult, contact: ProviderContact): LookupAnsw
   if (result.type !== 'answer') {
     return { status: 'unavailable', evidence: { code: result.reason } };
   }
-  const list = result.status === 200 ? SandboxList.read(result.body) : undefined;
+  const list = result.status === 200 ? readList(result.body) : undefined;
   const evidence: Evidence = { http_status: result.status, found: list?.length };
   if (!list) return { status: 'unavailable', evidence };
   const [first, ...more] = list;
   if (!first) return { status: 'absent', evidence };
-  const matching = sameRequest(first, contact.requestBody) ? 'matching' : 'contrary';
+  const matching = sameRequest(contact.kind, first, contact.requestBody) ? 'matching' : 'contrary';
   return {
     status: 'found',
     match: more.length > 0 ? 'ambiguous' : matching,
     state: first.state,
     references: list.map((one) => one.id),
-    result: resultOf(first.id, first),
+    result: resultOf(contact.kind, first.id, first),
     evidence,
   };
 }

@@ -1,0 +1,29 @@
+// What a payment has brought in, for kinds that act on it.
+import type { Money } from '../domain/money.ts';
+import type { Target } from '../domain/target.ts';
+import { moneyOf } from './members.ts';
+
+interface PaymentCommand {
+  readonly amount: string;
+  readonly currency: string;
+  readonly capture: string;
+}
+
+/** The money of the payment as it was claimed. */
+export function paymentMoney({ operation }: Target): Money {
+  return moneyOf(operation.command as unknown as PaymentCommand);
+}
+
+/** True where the payment only reserves the amount until it is captured. */
+export function isManualCapture({ operation }: Target): boolean {
+  return (operation.command as unknown as PaymentCommand).capture === 'manual';
+}
+
+/** Captured amount in minor units; 0 where nothing is known to be captured. */
+export function capturedMinor(target: Target): bigint {
+  if (target.operation.status !== 'SUCCEEDED') return 0n;
+  if (!isManualCapture(target)) return BigInt(paymentMoney(target).minor);
+  return target.claims
+    .filter(({ kind, status }) => kind === 'payment_capture' && status === 'SUCCEEDED')
+    .reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n);
+}

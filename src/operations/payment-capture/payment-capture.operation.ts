@@ -1,0 +1,47 @@
+// Kind `payment_capture`: take the amount that a payment with manual capture has reserved, or a part of it. Once per payment.
+import { formatAmount, parseMoney, type Money } from '../../domain/money.ts';
+import { type Admission, type Target } from '../../domain/target.ts';
+import { defineOperation } from '../define-operation.ts';
+import { amount, identifier, withoutAbsent } from '../members.ts';
+import { isManualCapture, paymentMoney } from '../paid-amount.ts';
+
+export const paymentCapture = defineOperation({
+  kind: 'payment_capture',
+  version: 1,
+  summary: 'Captures a payment that was made with manual capture.',
+  input: { payment_operation_id: identifier, amount: amount.optional() },
+  canonicalise: (input) => withoutAbsent(input),
+  businessKey: (command) => [command.payment_operation_id],
+  onDuplicate: 'refuse',
+  target: {
+    kind: 'payment',
+    operationId: (command) => command.payment_operation_id,
+    admit: (target, command) => admitCapture(target, command.amount),
+  },
+  policy: () => ({ verdict: 'allow', reason: 'the payment itself was decided about' }),
+  policySummary: 'Never waits: the payment itself was decided about.',
+});
+
+/** Without an amount all of the payment is captured. Read in the payment's currency, which the command doesn't repeat. */
+function admitCapture(target: Target, wanted: string | undefined): Admission {
+  const paid = paymentMoney(target);
+  if (target.operation.status !== 'SUCCEEDED' || !isManualCapture(target)) {
+    return refuse('precondition_failed', 'Only a payment that waits for its capture is captured.');
+  }
+  const money = wanted === undefined ? paid : readIn(paid, wanted);
+  if (typeof money === 'string') return refuse('invalid_command', `/amount: ${money}`);
+  if (BigInt(money.minor) > BigInt(paid.minor)) {
+    const most = formatAmount(paid.minor, paid.digits);
+    return refuse('precondition_failed', `At most ${most} ${paid.currency} can be captured.`);
+  }
+  return { admitted: true, amountMinor: money.minor, currency: paid.currency };
+}
+
+function readIn(paid: Money, text: string): Money | string {
+  const parsed = parseMoney(text, paid.currency);
+  return parsed.ok ? parsed.money : parsed.detail;
+}
+
+function refuse(code: 'precondition_failed' | 'invalid_command', detail: string): Admission {
+  return { admitted: false, code, detail };
+}

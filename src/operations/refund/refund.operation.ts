@@ -1,0 +1,48 @@
+// Kind `refund`: give back part or all of a payment. Several refunds may act on one payment; together they never exceed it.
+import { formatAmount } from '../../domain/money.ts';
+import { refundPolicy } from '../../domain/policy.ts';
+import { heldBy, type Admission, type Target } from '../../domain/target.ts';
+import { defineOperation } from '../define-operation.ts';
+import { amount, canonicalMoney, currency, freeText, identifier, moneyOf } from '../members.ts';
+import { capturedMinor, paymentMoney } from '../paid-amount.ts';
+
+export const refund = defineOperation({
+  kind: 'refund',
+  version: 1,
+  summary: 'Gives back an amount of an earlier payment.',
+  input: { payment_operation_id: identifier, amount, currency, reason: freeText },
+  canonicalise: (input, context) => canonicalMoney(input, context),
+  businessKey: () => null,
+  onDuplicate: 'refuse',
+  target: {
+    kind: 'payment',
+    operationId: (command) => command.payment_operation_id,
+    admit: (target, command) => admitRefund(target, command),
+  },
+  policy: (command) => refundPolicy(moneyOf(command)),
+  policySummary: 'Waits for a person from half the threshold of payments on.',
+});
+
+/** Succeeded, open and unknown refunds all count: an unknown one may have gone through. */
+function admitRefund(
+  target: Target,
+  command: { readonly amount: string; readonly currency: string },
+): Admission {
+  const wanted = moneyOf(command);
+  const paid = paymentMoney(target);
+  if (wanted.currency !== paid.currency) {
+    return refuse(`The payment was made in ${paid.currency}.`);
+  }
+  const captured = capturedMinor(target);
+  if (captured === 0n) return refuse('Nothing of this payment is known to be captured.');
+  const left = captured - heldBy(target.claims, 'refund');
+  if (BigInt(wanted.minor) > left) {
+    const rest = formatAmount(left.toString(), paid.digits);
+    return refuse(`At most ${rest} ${paid.currency} of this payment can still be refunded.`);
+  }
+  return { admitted: true, amountMinor: wanted.minor, currency: wanted.currency };
+}
+
+function refuse(detail: string): Admission {
+  return { admitted: false, code: 'not_refundable', detail };
+}

@@ -1,0 +1,62 @@
+// Acting on an earlier operation: its row is locked, what others hold of it is read, and the kind's rule is asked.
+import type { ProblemCode } from '../domain/error-catalogue.ts';
+import type { FrozenTarget } from '../domain/execution-plan.ts';
+import type { Admission, Target, TargetClaim } from '../domain/target.ts';
+import { operationFromRow } from './operation-rows.ts';
+import type { Queryable } from './pool.ts';
+
+export type TargetResult =
+  | { readonly admitted: true; readonly target: FrozenTarget }
+  | { readonly admitted: false; readonly code: ProblemCode; readonly detail: string };
+
+export interface TargetQuestion {
+  readonly operationId: string;
+  readonly kind: string;
+  readonly admit: (target: Target) => Admission;
+}
+
+/** Asks the rule under the target's lock, so that concurrent operations on one target are judged one after the other. */
+export async function admitToTarget(
+  db: Queryable,
+  accountId: string,
+  question: TargetQuestion,
+): Promise<TargetResult> {
+  const target = await lockTarget(db, accountId, question);
+  if (!target) {
+    const detail = `There is no ${question.kind} operation with this id.`;
+    return { admitted: false, code: 'not_found', detail };
+  }
+  const admission = question.admit(target);
+  if (!admission.admitted) return admission;
+  const { operationId, providerReference } = target.operation;
+  return {
+    admitted: true,
+    target: {
+      operation_id: operationId,
+      provider_reference: providerReference ?? '',
+      amount_minor: admission.amountMinor,
+      currency: admission.currency,
+    },
+  };
+}
+
+/** Two statements: the claims must be read after the wait for the lock. */
+async function lockTarget(
+  db: Queryable,
+  accountId: string,
+  { operationId, kind }: TargetQuestion,
+): Promise<Target | undefined> {
+  const locked = await db.query(
+    `select * from operations
+     where operation_id = $1 and account_id = $2 and kind = $3 for no key update`,
+    [operationId, accountId, kind],
+  );
+  if (!locked.rows[0]) return undefined;
+  const { rows } = await db.query<TargetClaim>(
+    `select o.kind, o.status, t.amount_minor as "amountMinor"
+     from target_claims t join operations o using (operation_id)
+     where t.target_operation_id = $1`,
+    [operationId],
+  );
+  return { operation: operationFromRow(locked.rows[0]), claims: rows };
+}

@@ -1,0 +1,55 @@
+// Payments that a person must decide about. Nothing is sent for them, and the database clock says when nobody came in time.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+
+let system: RunningSystem;
+
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+const LARGE = { amount: '1000.00', currency: 'USD' };
+
+describe('a payment from 1,000.00 USD on', () => {
+  it('waits for approval, and nothing is sent for it', async () => {
+    const key = freshKey();
+    const { status, body } = await system.submit({ key, ...LARGE, wait: 30 });
+    expect({ status, state: body.status }).toEqual({ status: 202, state: 'AWAITING_APPROVAL' });
+    // Its run is open and waits; a payment that came after it is through, and this one still was not sent.
+    await expect.poll(async () => (await system.runOf(key).describe()).status.name).toBe('RUNNING');
+    expect((await system.submit({ wait: 30 })).body.status).toBe('SUCCEEDED');
+    expect(await system.provider.sawOf(body.operation_id)).toMatchObject({ writes: 0, lookups: 0 });
+    expect(await system.statusOf(body.operation_id)).toBe('AWAITING_APPROVAL');
+    expect(await system.submit({ key, ...LARGE })).toMatchObject({ status: 202 });
+  });
+
+  it('is EXPIRED by the database clock when nobody decides, and gives its invoice back', async () => {
+    const hasty = await system.startApi({ APPROVAL_TTL_MS: '700' });
+    const key = freshKey();
+    const { body } = await system.submit({ key, ...LARGE, api: hasty.url });
+    expect(await system.atRest(body.operation_id)).toMatchObject({
+      status: 'EXPIRED',
+      error: { code: 'approval_expired' },
+      next_action: 'contact_operator',
+    });
+    expect(await system.provider.sawOf(body.operation_id)).toMatchObject({ writes: 0 });
+    const next = await system.submit({ invoice_id: `inv-${key}`, wait: 30 });
+    expect(next.body.status).toBe('SUCCEEDED');
+  });
+
+  it('is EXPIRED by the sweep where no timer of the engine fires', async () => {
+    const { body } = await system.submit(LARGE);
+    await system.pool.query(
+      `update approvals set expires_at = holdfast_now() where operation_id = $1`,
+      [body.operation_id],
+    );
+    await system.sweepNow(body.operation_id);
+    expect(await system.atRest(body.operation_id)).toMatchObject({ status: 'EXPIRED' });
+  });
+
+  it('is sent at 999.99 USD without anybody being asked', async () => {
+    const { body } = await system.submit({ amount: '999.99', wait: 30 });
+    expect(body.status).toBe('SUCCEEDED');
+  });
+});

@@ -81,6 +81,9 @@ create table operations (
   -- A settled operation always has its stored bytes, an open one never.
   check ((status in ('SUCCEEDED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')) = (response_body is not null))
 );
+create index operations_by_token on operations (connection, provider_token);
+create index operations_by_reference on operations (connection, provider_reference)
+  where provider_reference is not null;
 create index operations_to_sweep on operations (next_sweep_at)
   where status in ('PENDING', 'AWAITING_APPROVAL', 'IN_PROGRESS', 'UNKNOWN', 'RECONCILING');
 
@@ -135,13 +138,26 @@ create table attempts (
 create table evidence (
   evidence_id bigint generated always as identity primary key,
   operation_id text not null references operations,
-  type text not null check (type in ('write_answer', 'lookup', 'withdrawn_response')),
+  type text not null check (type in ('write_answer', 'lookup', 'event', 'withdrawn_response')),
   attempt integer,
   verdict text not null,
   detail jsonb not null,
   at timestamptz not null
 );
 create index evidence_by_operation on evidence (operation_id, evidence_id);
+
+-- What providers told by themselves, once per object and state: some senders give each emission a new id.
+create table provider_events (
+  connection text not null,
+  reference text not null,
+  state text not null check (state in ('done', 'pending', 'failed')),
+  of_earlier_attempt boolean not null,
+  event_id text not null,
+  operation_id text not null references operations,
+  happened_at timestamptz not null,
+  received_at timestamptz not null,
+  primary key (connection, reference, state, of_earlier_attempt)
+);
 
 create table approvals (
   approval_id text primary key,

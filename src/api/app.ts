@@ -5,6 +5,7 @@ import type { ApiDependencies } from './dependencies.ts';
 import { problemDetails } from './middleware/problem-details.ts';
 import { healthRoute } from './routes/health.route.ts';
 import { operationsRoute } from './routes/operations.route.ts';
+import { providerEventsRoute } from './routes/provider-events.route.ts';
 
 export function createApp(deps: ApiDependencies): Express {
   const app = express();
@@ -12,6 +13,7 @@ export function createApp(deps: ApiDependencies): Express {
   // A replay is the same bytes, not a 304.
   app.disable('etag');
   app.use(healthRoute(deps));
+  app.use(providerEventsRoute(deps));
   app.use(operationsRoute(deps));
   app.use(() => {
     throw new HoldfastError('not_found', 'There is nothing at this path.');

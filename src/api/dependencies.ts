@@ -3,6 +3,7 @@ import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
 import type { RestWatcher } from './rest-watcher.ts';
 import type { StartSoon } from './start-soon.ts';
@@ -20,6 +21,8 @@ export interface ApiDependencies {
   /** True where Temporal answers. */
   readonly engineAnswers: () => Promise<boolean>;
   /** A fresh random id for an operation or approval, with its prefix. */
+  /** How events of a connection are read; undefined where there is no such connection or it has none. */
+  readonly eventReceiver: EventReceivers;
   readonly newId: (prefix: 'op' | 'apr') => string;
   readonly logger: Logger;
 }

@@ -7,6 +7,7 @@ import { connectionProblems } from '../domain/connection.ts';
 import type { Logger } from '../observability/logger.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
+import { eventReceivers } from '../providers/event-receivers.ts';
 import { adapters } from '../providers/index.ts';
 import { createPool, type Pool } from '../store/pool.ts';
 import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
@@ -49,6 +50,7 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
     startSoon,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: () => engineAnswers(client),
+    eventReceiver: eventReceivers(config.connections, adapters, process.env, Date.now),
     newId: (prefix) => `${prefix}_${randomUUID()}`,
     logger,
   };

@@ -5,6 +5,14 @@ export type CredentialReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'literal'; readonly value: string };
 
+/** The value of a reference; undefined where the environment doesn't have it. */
+export function resolveCredential(
+  reference: CredentialReference,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return reference.from === 'literal' ? reference.value : env[reference.name];
+}
+
 export interface Connection {
   readonly name: string;
   readonly adapter: string;

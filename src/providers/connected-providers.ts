@@ -1,5 +1,5 @@
 // The connections of this installation with their adapters and credentials: what the worker can reach.
-import type { Connection, CredentialReference } from '../domain/connection.ts';
+import { resolveCredential, type Connection } from '../domain/connection.ts';
 import type { ProviderAdapter } from './provider.ts';
 
 export interface ConnectedProvider {
@@ -41,11 +41,4 @@ export function adapterOf(
   const adapter = adapters.find((one) => one.name === connection.adapter);
   if (!adapter) throw new Error(`${connection.name}: no adapter is named ${connection.adapter}`);
   return adapter;
-}
-
-function resolveCredential(
-  reference: CredentialReference,
-  env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  return reference.from === 'literal' ? reference.value : env[reference.name];
 }

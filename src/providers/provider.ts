@@ -2,6 +2,7 @@
 // It keeps no state, never retries, and never throws for what a provider did: anything unexpected is unknown.
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
+import type { ProviderEvent } from '../domain/provider-event.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
 
@@ -21,9 +22,27 @@ export interface ProviderContact {
   readonly deadlineMs: number;
 }
 
+/** An event as it came, with what is needed to check its signature. */
+export interface SignedEvent {
+  readonly body: string;
+  readonly header: (name: string) => string | undefined;
+  readonly secret: string;
+  readonly nowMs: number;
+}
+
+/** How a provider tells things by itself. */
+export interface EventScheme {
+  /** The event, or undefined where signature or content can't be trusted. */
+  read(signed: SignedEvent): ProviderEvent | undefined;
+  /** True where the object in the event has the parameters that were sent. */
+  matches(body: string, kind: string, requestBody: string): boolean;
+}
+
 export interface ProviderAdapter {
   readonly name: string;
   readonly card: CapabilityCard;
+  /** Absent where the provider sends no webhooks. */
+  readonly events?: EventScheme;
   /** The bytes to send for a command; stored with the intent. Throws for a kind that the adapter doesn't serve. */
   requestFor(kind: string, command: JsonObject, target: FrozenTarget | null): string;
   /** Sends once. */

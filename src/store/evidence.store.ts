@@ -3,7 +3,7 @@ import type { Queryable } from './pool.ts';
 
 export interface EvidenceRecord {
   readonly operationId: string;
-  readonly type: 'write_answer' | 'lookup' | 'withdrawn_response';
+  readonly type: 'write_answer' | 'lookup' | 'event' | 'withdrawn_response';
   readonly attempt?: number;
   /** The outcome of a write, the answer of a lookup, or the state whose bytes were withdrawn. */
   readonly verdict: string;

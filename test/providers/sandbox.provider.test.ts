@@ -392,6 +392,7 @@ describe('the connections of an installation', () => {
     adapter: 'sandbox',
     baseUrl: 'http://127.0.0.1:1',
     credential: { from: 'env', name: 'ONE_KEY' },
+    webhookSecret: { from: 'env', name: 'ONE_WEBHOOK_SECRET' },
     accounts: ['acct_a'],
     kinds: ['payment'],
   } as const;

@@ -5,6 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { afterEach } from 'vitest';
 import { z } from 'zod';
+import type { SandboxOptions } from '../../src/sandbox/app.ts';
+import { sandbox } from './client.ts';
 
 const Event = z.object({
   id: z.string(),
@@ -29,13 +31,12 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-export const SECRET = 'a-webhook-secret';
+const SECRET = 'a-webhook-secret';
+
+type Respond = (res: ServerResponse, received: Received, nth: number) => unknown;
 
 /** A started receiver; closed after the test. `respond` answers, with 204 unless a test says otherwise. */
-export async function receiver(
-  respond: (res: ServerResponse, received: Received, nth: number) => unknown = (res) =>
-    res.writeHead(204).end(),
-) {
+export async function receiver(respond: Respond = (res) => res.writeHead(204).end()) {
   const received: Received[] = [];
   const receive = async (req: IncomingMessage, res: ServerResponse) => {
     const raw = await text(req);
@@ -74,4 +75,17 @@ export async function receiver(
 export function signatureFor({ signature, raw }: Received): string {
   const at = /^t=(\d+),/.exec(signature)?.[1] ?? '';
   return `t=${at},v1=${createHmac('sha256', SECRET).update(`${at}.${raw}`).digest('hex')}`;
+}
+
+/** A provider of one account with a receiver. */
+export async function told(respond?: Respond, options: Partial<SandboxOptions> = {}) {
+  const ear = await receiver(respond);
+  const provider = await sandbox({ webhooks: [ear.endpoint()], ...options });
+  const deliver = async (event: string, wanted: object = {}) => {
+    const body = { event, kind: 'payment', ...wanted };
+    const answer = await provider.admin('/admin/webhooks/deliver', body);
+    return { ...answer, deliveries: answer.deliveries };
+  };
+  const stateOf = async (token = 't-1') => (await provider.lookup({ token })).data[0]?.['state'];
+  return { ear, provider, deliver, stateOf };
 }

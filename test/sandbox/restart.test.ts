@@ -108,9 +108,9 @@ describe('after a restart', () => {
   });
 });
 
-describe('a start on a port that is taken', () => {
-  const portOf = (url: string) => Number(new URL(url).port);
+const portOf = (url: string) => Number(new URL(url).port);
 
+describe('a start on a port that is taken', () => {
   it.each(['port', 'adminPort'] as const)('%s: ends with a sentence', async (which) => {
     const other = await sandbox();
     const taken = portOf(which === 'port' ? other.url : other.adminUrl);

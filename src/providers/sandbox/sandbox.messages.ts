@@ -1,9 +1,12 @@
 // Answers of the sandbox provider, read with suspicion: from a gateway or a cut connection anything may come.
+import type { OperationResult } from '../../domain/outcome.ts';
 import { COMPARED } from './sandbox.requests.ts';
 
 /** The members of an answer that count; all may be missing. */
 export interface SandboxAnswer {
   readonly id?: string;
+  /** The kind. */
+  readonly object?: string;
   readonly token?: string;
   readonly state?: 'done' | 'pending' | 'failed';
   readonly capture?: string;
@@ -32,6 +35,12 @@ export function sameRequest(kind: string, found: object, requestBody: string): b
   const sent = readJson(requestBody) ?? {};
   const shown = found as Record<string, unknown>;
   return (COMPARED[kind] ?? []).every((member) => String(shown[member]) === String(sent[member]));
+}
+
+/** What an agent needs to go on: the provider's id under the kind's name, and for payments whether the money has moved. */
+export function resultOf(kind: string, id: string, { capture }: SandboxAnswer): OperationResult {
+  if (kind !== 'payment') return { [`${kind}_id`]: id };
+  return { payment_id: id, payment_state: capture === 'manual' ? 'authorized' : 'captured' };
 }
 
 /** Undefined where the text is not JSON of an object. */

@@ -2,16 +2,17 @@
 // are the allow-list below, and all others are unknown.
 import type { CapabilityCard } from '../../domain/capability-card.ts';
 import { operationProblem } from '../../domain/operation-problem.ts';
-import type {
-  Evidence,
-  LookupAnswer,
-  OperationResult,
-  UnknownReason,
-  WriteOutcome,
-} from '../../domain/outcome.ts';
+import type { Evidence, LookupAnswer, UnknownReason, WriteOutcome } from '../../domain/outcome.ts';
 import { exchange, type ExchangeResult } from '../http-client.ts';
 import type { ProviderAdapter, ProviderContact } from '../provider.ts';
-import { readAnswer, readList, sameRequest, type SandboxAnswer } from './sandbox.messages.ts';
+import { sandboxEvents } from './sandbox.events.ts';
+import {
+  readAnswer,
+  readList,
+  resultOf,
+  sameRequest,
+  type SandboxAnswer,
+} from './sandbox.messages.ts';
 import { sandboxRequest } from './sandbox.requests.ts';
 
 const SANDBOX_CARD: CapabilityCard = {
@@ -28,6 +29,7 @@ const SANDBOX_CARD: CapabilityCard = {
 export const sandboxProvider: ProviderAdapter = {
   name: 'sandbox',
   card: SANDBOX_CARD,
+  events: sandboxEvents,
   requestFor: (kind, command, target) => JSON.stringify(sandboxRequest(kind, command, target)),
   async write(contact) {
     const result = await exchange({
@@ -113,12 +115,6 @@ function definiteOutcome(
     return { status: 'not_sent', reason: 'provider_refused', evidence };
   }
   return undefined;
-}
-
-/** What an agent needs to go on: the provider's id under the kind's name, and for payments whether the money has moved. */
-function resultOf(kind: string, id: string, { capture }: SandboxAnswer): OperationResult {
-  if (kind !== 'payment') return { [`${kind}_id`]: id };
-  return { payment_id: id, payment_state: capture === 'manual' ? 'authorized' : 'captured' };
 }
 
 function findingOf(result: ExchangeResult, contact: ProviderContact): LookupAnswer {

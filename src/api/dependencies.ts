@@ -1,15 +1,25 @@
 // What the API works with; given once by its composition root.
+import type { RequestHandler } from 'express';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
+import type { ReplayAudit } from './replay-audit.ts';
 import type { RestWatcher } from './rest-watcher.ts';
 import type { StartSoon } from './start-soon.ts';
 
+/** Requests per second and principal. */
+export interface RateLimitSettings {
+  readonly submitsPerS: number;
+  readonly readsPerS: number;
+}
+
 export interface ApiDependencies {
   readonly pool: Pool;
+  /** Who is asking, and how often: every router behind a credential begins with it. */
+  readonly authenticated: RequestHandler;
   readonly connections: readonly Connection[];
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;
@@ -17,6 +27,7 @@ export interface ApiDependencies {
   readonly approvalTtlMs: number;
   readonly installationId: string;
   readonly startSoon: StartSoon;
+  readonly replays: Pick<ReplayAudit, 'note'>;
   readonly watcher: RestWatcher;
   /** True where Temporal answers. */
   readonly engineAnswers: () => Promise<boolean>;

@@ -16,6 +16,7 @@ import { createTemporalClient, engineAnswers } from '../temporal/connection.ts';
 import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
 import { createApp } from './app.ts';
 import type { ApiDependencies } from './dependencies.ts';
+import { ReplayAudit } from './replay-audit.ts';
 import { RestWatcher } from './rest-watcher.ts';
 import { createStartSoon } from './start-soon.ts';
 
@@ -40,6 +41,7 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
   const client = createTemporalClient(config.temporal);
   const starter = createWorkflowStarter(client, config.temporal.taskQueue);
   const startSoon = createStartSoon(pool, starter, logger);
+  const replays = new ReplayAudit(pool, logger);
   const deps: ApiDependencies = {
     pool,
     connections: config.connections,
@@ -48,6 +50,7 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
     approvalTtlMs: config.approvalTtlMs,
     installationId: await installationId(pool),
     startSoon,
+    replays,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: () => engineAnswers(client),
     eventReceiver: eventReceivers(config.connections, adapters, process.env, Date.now),
@@ -62,7 +65,7 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
       server.close();
       server.closeIdleConnections();
       await closed;
-      await startSoon.drain();
+      await Promise.all([startSoon.drain(), replays.stop()]);
       await Promise.all([client.connection.close(), pool.end()]);
     },
   };

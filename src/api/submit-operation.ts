@@ -100,6 +100,8 @@ async function repeat(
   if (request.mode === 'first') {
     throw new HoldfastError('key_known', 'This key was submitted before.', namesOf(operation));
   }
+  const { principal, agentRun, key } = request;
+  deps.replays.note({ operation, principal, agentRun, key });
   // Stored bytes are all that a settled operation is answered with, so its attempts need not be read.
   const file = isSettled(operation.status)
     ? { operation, attempts: [], approval: null }

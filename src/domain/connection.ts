@@ -39,14 +39,18 @@ export function connectionProblems(
   accounts: readonly string[],
   kinds: readonly string[],
 ): string[] {
-  return accounts.flatMap((account) =>
+  const names = connections.map(({ name }) => name);
+  const twice = names.filter((name, at) => names.indexOf(name) !== at);
+  const unserved = accounts.flatMap((account) =>
     kinds.flatMap((kind) => {
       const serving = connections.filter(
         (one) => one.accounts.includes(account) && one.kinds.includes(kind),
       );
       if (serving.length === 1) return [];
-      const names = serving.map((one) => one.name).join(', ') || 'no connection';
-      return [`${kind} of ${account} is served by ${names}; exactly one connection must serve it`];
+      const by = serving.map((one) => one.name).join(', ') || 'no connection';
+      return [`${kind} of ${account} is served by ${by}; exactly one connection must serve it`];
     }),
   );
+  // Rows name their connection, so a name must mean one.
+  return [...twice.map((name) => `two connections are named ${name}`), ...unserved];
 }

@@ -19,6 +19,8 @@ export interface Situation {
   /** Times of earlier looks that found nothing, newest last. */
   readonly absentLooksMs: readonly number[];
   readonly resends: number;
+  /** The newest attempt was definitely refused, so it decided nothing. */
+  readonly lastRefused: boolean;
   readonly safeResendUntilMs: number;
 }
 
@@ -83,7 +85,7 @@ function afterCertainAbsence(situation: Situation): NextStep {
   const { plan, lastUnknownReason } = situation;
   if (lastUnknownReason === 'token_mismatch') return review('provider_parameter_mismatch');
   if (situation.resends < plan.max_resends && situation.nowMs < situation.safeResendUntilMs) {
-    return { next: 'resend' };
+    return resendInTurn(situation);
   }
   // The provider said that an earlier attempt is there or runs: then its silence now is no proof of the contrary.
   const saidOtherwise = lastUnknownReason === 'in_use' || lastUnknownReason === 'already_exists';
@@ -91,6 +93,13 @@ function afterCertainAbsence(situation: Situation): NextStep {
   if (!plan.absence_is_authoritative) return review('absence_not_proven');
   const error = operationProblem('effect_absent');
   return { next: 'settle', definite: { status: 'failed', error } };
+}
+
+/** A provider that refuses is asked again at the pace of looks, not at once. */
+function resendInTurn(situation: Situation): NextStep {
+  const { plan, nowMs, openSinceMs, lastIntentMs, lastRefused } = situation;
+  const restMs = lastIntentMs + delayToNextLook(plan, nowMs - openSinceMs) - nowMs;
+  return lastRefused && restMs > 0 ? lookAgain(situation, restMs) : { next: 'resend' };
 }
 
 function review(reason: ReviewReason): NextStep {

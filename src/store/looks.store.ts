@@ -91,6 +91,7 @@ async function situationOf(db: Queryable, file: LockedFile): Promise<Situation> 
     // A refused resend decides nothing and is not counted (contract §6.2).
     resends: attempts.filter((one) => one.purpose === 'resend' && one.outcome !== 'not_sent')
       .length,
+    lastRefused: attempts.at(-1)?.outcome === 'not_sent',
     safeResendUntilMs: Date.parse(operation.safeResendUntil ?? now),
   };
 }

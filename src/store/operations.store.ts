@@ -74,12 +74,13 @@ export async function lockFile(
   return { operation: operationFromRow(row), now: row.now, ...attachmentsFromRow(rows[0]) };
 }
 
-interface AttachmentsRow {
+export interface AttachmentsRow {
   readonly attempts: readonly Record<string, unknown>[];
   readonly approval: Record<string, unknown> | null;
 }
 
-function attachmentsFromRow(row: AttachmentsRow): Pick<OperationFile, 'attempts' | 'approval'> {
+/** Attempts and approval of a row that carries them as JSON. */
+export function attachmentsFromRow(row: AttachmentsRow): Pick<OperationFile, 'attempts' | 'approval'> {
   const attempts = row.attempts.map((one) => ({
     ...one,
     started_at: time(one['started_at']),

@@ -21,7 +21,19 @@ export async function admitToTarget(
   accountId: string,
   question: TargetQuestion,
 ): Promise<TargetResult> {
-  const target = await lockTarget(db, accountId, question);
+  return judged(await readTarget(db, accountId, question, 'for no key update'), question);
+}
+
+/** Asks the rule without a lock and holds nothing: an answer for now, which a claim may find changed. */
+export async function previewTarget(
+  db: Queryable,
+  accountId: string,
+  question: TargetQuestion,
+): Promise<TargetResult> {
+  return judged(await readTarget(db, accountId, question, ''), question);
+}
+
+function judged(target: Target | undefined, question: TargetQuestion): TargetResult {
   if (!target) {
     const detail = `There is no ${question.kind} operation with this id.`;
     return { admitted: false, code: 'not_found', detail };
@@ -41,14 +53,15 @@ export async function admitToTarget(
 }
 
 /** Two statements: the claims must be read after the wait for the lock. */
-async function lockTarget(
+async function readTarget(
   db: Queryable,
   accountId: string,
   { operationId, kind }: TargetQuestion,
+  lock: 'for no key update' | '',
 ): Promise<Target | undefined> {
   const locked = await db.query(
     `select * from operations
-     where operation_id = $1 and account_id = $2 and kind = $3 for no key update`,
+     where operation_id = $1 and account_id = $2 and kind = $3 ${lock}`,
     [operationId, accountId, kind],
   );
   if (!locked.rows[0]) return undefined;

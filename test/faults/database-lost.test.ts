@@ -1,7 +1,7 @@
 // Postgres goes away while the provider works. The answer is not lost with it: it is stored as soon as that is possible again.
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+import { freshKey, RIG, startSystem, type RunningSystem } from '../support/running-system.ts';
 import { until } from '../support/until.ts';
 
 let system: RunningSystem;
@@ -21,9 +21,12 @@ afterAll(async () => {
 const databaseName = () => new URL(system.databaseUrl).pathname.slice(1);
 
 async function cutConnections(): Promise<void> {
-  await cluster.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
-    databaseName(),
-  ]);
+  const { rowCount } = await cluster.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = $1 and application_name <> $2`,
+    [databaseName(), RIG],
+  );
+  expect(rowCount).toBeGreaterThan(0);
 }
 
 async function allowConnections(allowed: boolean): Promise<void> {

@@ -28,6 +28,9 @@ export const PROVIDER_DEADLINE_MS = 2_500;
 /** When `hang_then_commit` acts: past the deadline, within the 3 s that the sandbox's card allows it. */
 const HANG_MS = 3_500;
 
+/** Name of the tests' own database connections. */
+export const RIG = 'test_rig';
+
 /** An operation as the API shows it: the members that tests look at. */
 export interface OperationView {
   readonly operation_id: string;
@@ -107,7 +110,9 @@ export async function startSystem({
 }: SystemOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-system-'));
   const database = await createTestDatabase();
-  const pool = createPool(database.url, { max: 5, onIdleError: () => {} });
+  // Named apart, so that a test can cut the connections of the processes and keep its own.
+  const ownUrl = `${database.url}?application_name=${RIG}`;
+  const pool = createPool(ownUrl, { max: 5, onIdleError: () => {} });
   await ensureFirstCredentials(pool, home, KINDS);
   const provider = await startProvider({ hangMs: HANG_MS, ...sandbox });
   const temporal = { ...testTemporal(), ...engine };

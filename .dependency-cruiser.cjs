@@ -24,7 +24,7 @@ const folders = {
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   api: {
     ours: ['domain', 'operations', 'store', 'temporal', 'observability'],
-    packages: ['express', 'zod'],
+    packages: ['express', 'rate-limiter-flexible', 'zod'],
     node: true,
   },
   sandbox: {

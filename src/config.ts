@@ -7,6 +7,8 @@ import type { Connection } from './domain/connection.ts';
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65_535).default(fallback);
 const milliseconds = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 
+const perSecond = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+
 /** Loopback is the only place where development credentials may be served from. */
 const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
@@ -36,6 +38,10 @@ const Environment = z.object({
   RECONCILE_FIRST_LOOK_MS: milliseconds(1_000),
   /** After this a person decides, with the evidence (contract §6.7). */
   RECONCILE_DEADLINE_MS: milliseconds(72 * 3_600_000),
+  /** A principal's submits each second, at each API: far above what an agent that means it sends, far below what would hurt others. */
+  RATE_LIMIT_SUBMITS_PER_S: perSecond(50),
+  /** Its reads each second: four polls for each submit. */
+  RATE_LIMIT_READS_PER_S: perSecond(200),
   /** How often unsettled rows are compared with the engine (contract §7). */
   SWEEP_INTERVAL_MS: milliseconds(30_000),
   /** How often undelivered outbox messages are looked for; the API delivers at once when it can. */
@@ -66,6 +72,7 @@ export interface Config {
   readonly approvalTtlMs: number;
   readonly providerDeadlineMs: number;
   readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
+  readonly rateLimits: { readonly submitsPerS: number; readonly readsPerS: number };
   readonly sweepIntervalMs: number;
   readonly relayIntervalMs: number;
   readonly connections: readonly Connection[];
@@ -110,6 +117,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     approvalTtlMs: e.APPROVAL_TTL_MS,
     providerDeadlineMs: e.PROVIDER_DEADLINE_MS,
     reconcile: { firstLookMs: e.RECONCILE_FIRST_LOOK_MS, deadlineMs: e.RECONCILE_DEADLINE_MS },
+    rateLimits: {
+      submitsPerS: e.RATE_LIMIT_SUBMITS_PER_S,
+      readsPerS: e.RATE_LIMIT_READS_PER_S,
+    },
     sweepIntervalMs: e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
     connections: sandboxConnections(`http://127.0.0.1:${e.SANDBOX_PORT}`),

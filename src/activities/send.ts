@@ -35,20 +35,25 @@ export async function send(
     provider.adapter.requestFor(operation.kind, operation.command, operation.plan.target);
   const number = (attempts.at(-1)?.number ?? 0) + 1;
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
-  const begunAt = performance.now();
+  const isFresh = freshness();
   const intent = { number, purpose, requestBody, worker: deps.worker };
   const begun = await commitIntent(deps.pool, read, intent);
   if (begun === 'revoked') return { next: 'done' };
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
-  const outcome: WriteOutcome =
-    performance.now() - begunAt < SEND_FRESHNESS_MS
-      ? await provider.adapter.write(
-          contactFor(operation, provider, requestBody, operation.plan.provider_deadline_ms),
-        )
-      : { status: 'not_sent', reason: 'intent_stale', evidence: {} };
+  const outcome: WriteOutcome = isFresh()
+    ? await provider.adapter.write(
+        contactFor(operation, provider, requestBody, operation.plan.provider_deadline_ms),
+      )
+    : { status: 'not_sent', reason: 'intent_stale', evidence: {} };
   return storeOutcome(deps, operation.operationId, number, outcome);
+}
+
+/** By two clocks: the monotonic one stands still while a machine is suspended, the other one may be set back. */
+function freshness(): () => boolean {
+  const [monotonic, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - monotonic, Date.now() - wall) < SEND_FRESHNESS_MS;
 }
 
 /** Contract §6.8: what is about to be sent must be what was claimed, in the row, in the engine and in the approval. */

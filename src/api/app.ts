@@ -2,6 +2,7 @@
 import express, { type Express } from 'express';
 import { HoldfastError } from '../domain/operation-error.ts';
 import type { ApiDependencies } from './dependencies.ts';
+import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
 import { problemDetails } from './middleware/problem-details.ts';
 import { healthRoute } from './routes/health.route.ts';
 import { operationsRoute } from './routes/operations.route.ts';
@@ -13,6 +14,7 @@ export function createApp(deps: ApiDependencies): Express {
   // A replay is the same bytes, not a 304.
   app.disable('etag');
   app.use(healthRoute(deps));
+  app.use(admitAtMost(MOST_AT_ONCE));
   app.use(providerEventsRoute(deps));
   app.use(operationsRoute(deps));
   app.use(() => {

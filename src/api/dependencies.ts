@@ -1,5 +1,4 @@
 // What the API works with; given once by its composition root.
-import type { RequestHandler } from 'express';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
@@ -7,19 +6,13 @@ import type { Logger } from '../observability/logger.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
 import type { ReplayAudit } from './replay-audit.ts';
+import type { RateLimits } from './rate-limits.ts';
 import type { RestWatcher } from './rest-watcher.ts';
 import type { StartSoon } from './start-soon.ts';
 
-/** Requests per second and principal. */
-export interface RateLimitSettings {
-  readonly submitsPerS: number;
-  readonly readsPerS: number;
-}
-
 export interface ApiDependencies {
   readonly pool: Pool;
-  /** Who is asking, and how often: every router behind a credential begins with it. */
-  readonly authenticated: RequestHandler;
+  readonly rateLimits: RateLimits;
   readonly connections: readonly Connection[];
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;

@@ -6,6 +6,12 @@ import { isRestingPlace, type OperationState } from '../domain/operation-state.t
 /** Short against a provider call, long against the statement. */
 const ROUND_MS = 50;
 
+/**
+ * Callers held at once by one process. One statement asks for all of them, 20 times a second: a thousand ids are still a few
+ * milliseconds. Whoever comes beyond it is answered at once and polls.
+ */
+const MOST_HELD = 1_000;
+
 export type ReadStates = (
   operationIds: readonly string[],
 ) => Promise<ReadonlyMap<string, OperationState>>;
@@ -18,14 +24,23 @@ interface Waiter {
 export class RestWatcher {
   readonly #readStates: ReadStates;
   readonly #waiters = new Set<Waiter>();
+  readonly #mostHeld: number;
   #running = false;
+  #closed = false;
 
-  constructor(readStates: ReadStates) {
+  constructor(readStates: ReadStates, mostHeld = MOST_HELD) {
     this.#readStates = readStates;
+    this.#mostHeld = mostHeld;
   }
 
-  /** Resolves when the operation rests, when `waitMs` have passed, or when `signal` says that nobody listens any more. */
+  /**
+   * Resolves when the operation rests, when `waitMs` have passed, or when `signal` says that nobody listens any more; at once where
+   * too many wait already, or after `close`.
+   */
   wait(operationId: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#closed || signal.aborted || this.#waiters.size >= this.#mostHeld) {
+      return Promise.resolve();
+    }
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -39,6 +54,12 @@ export class RestWatcher {
       this.#waiters.add(waiter);
       if (!this.#running) void this.#run();
     });
+  }
+
+  /** Ends every wait: a process that stops answers with what is known now. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiters) waiter.done();
   }
 
   async #run(): Promise<void> {

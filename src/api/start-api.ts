@@ -1,7 +1,6 @@
 // The API's process: dependencies, checks that must hold before the first request, and listening.
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -17,14 +16,18 @@ import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
 import { createApp } from './app.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { ReplayAudit } from './replay-audit.ts';
+import { closeInOrder, createHttpServer, listen } from './http-server.ts';
+import { createRateLimits } from './rate-limits.ts';
 import { RestWatcher } from './rest-watcher.ts';
 import { createStartSoon } from './start-soon.ts';
 
 /** Below Postgres' default of 100 together with two APIs and a worker. */
 const POOL_SIZE = 20;
 
-/** A request must arrive whole within this; a slow sender must not hold a connection for ever. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** The longest request that isn't held: a wait for a connection and a statement that is given up. Held ones are answered at once. */
+const ANSWERS_WITHIN_MS = 14_000;
+/** Afterwards: the longest start that is under way. Together less than the supervisor waits. */
+const DRAINS_WITHIN_MS = 6_000;
 
 export interface RunningApi {
   /** Takes no more requests, answers those under way, then ends. */
@@ -51,21 +54,22 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
     installationId: await installationId(pool),
     startSoon,
     replays,
+    rateLimits: createRateLimits(config.rateLimits),
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: () => engineAnswers(client),
     eventReceiver: eventReceivers(config.connections, adapters, process.env, Date.now),
     newId: (prefix) => `${prefix}_${randomUUID()}`,
     logger,
   };
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, createApp(deps));
-  await listen(server, config);
+  const server = createHttpServer(createApp(deps));
+  await listen(server, config.ports.api, config.host);
   return {
     async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeIdleConnections();
-      await closed;
-      await Promise.all([startSoon.drain(), replays.stop()]);
+      deps.watcher.close();
+      await closeInOrder(server, ANSWERS_WITHIN_MS);
+      // What isn't told to the engine by then stands in the outbox.
+      const drained = Promise.all([startSoon.drain(), replays.stop()]);
+      await Promise.race([drained, pause(DRAINS_WITHIN_MS, undefined, { ref: false })]);
       await Promise.all([client.connection.close(), pool.end()]);
     },
   };
@@ -89,10 +93,4 @@ async function refuseMisfits(config: Config, pool: Pool): Promise<void> {
     );
   const all = [...problems, ...unregistered];
   if (all.length > 0) throw new Error(all.join('; '));
-}
-
-async function listen(server: Server, config: Config): Promise<void> {
-  server.listen(config.ports.api, config.host);
-  // Rejects with the server's own error, for example where the port is taken.
-  await once(server, 'listening');
 }

@@ -113,6 +113,7 @@ export const OPERATION_ERRORS = {
   approval_rejected: 'A person rejected the request; nothing was sent.',
   approval_expired: 'Nobody approved the request in time; nothing was sent.',
   canceled: 'The operation was canceled before anything was sent.',
+  resolved_as_failed: 'A person has found out, with evidence, that it was not carried out.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A code in the `error` member of an operation. */

@@ -54,6 +54,8 @@ export interface Operation {
   readonly settledAt: string | null;
   /** The operation that holds the business key of this one, which was reopened. */
   readonly conflictsWith: string | null;
+  /** The person who settled it; from then on only people do. Null where evidence of the provider did. */
+  readonly resolvedBy: string | null;
 }
 
 /** `null` while the call runs, or for ever when its worker was lost. */

@@ -2,8 +2,9 @@
 // event counts as evidence about one object in one state, never as a command.
 import type { Attempt, Operation } from './operation.ts';
 import { operationProblem } from './operation-problem.ts';
+import { isSettled } from './operation-state.ts';
 import type { OperationResult } from './outcome.ts';
-import { changeByDefinite, type Change } from './settlement.ts';
+import { changeByDefinite, changeByReview, type Change } from './settlement.ts';
 
 /** An event whose signature was checked. */
 export interface ProviderEvent {
@@ -39,7 +40,7 @@ export function changeByEvent(
   matches: boolean,
 ): Change | undefined {
   if (event.state === 'pending') return undefined;
-  if (!matches) return contrary(operation);
+  if (!matches) return changeByMismatch(operation, event);
   if (event.state === 'done') {
     const { reference, result } = event;
     return changeByDefinite(operation, { status: 'succeeded', reference, result });
@@ -52,27 +53,29 @@ export function changeByEvent(
     : undefined;
 }
 
-/** An object of ours with other parameters is nobody's to adopt: a person looks, if the operation is still open. */
-function contrary(operation: Operation): Change | undefined {
-  const open = ['IN_PROGRESS', 'UNKNOWN', 'RECONCILING'].includes(operation.status);
-  return open
-    ? {
-        to: 'NEEDS_REVIEW',
-        reviewReason: 'effect_contrary',
-        error: operationProblem('effect_contrary'),
-      }
-    : undefined;
+/** An object of ours with other parameters is nobody's to adopt: a person looks, if it is open or if a person has said otherwise. */
+function changeByMismatch(
+  operation: Operation,
+  { state, reference, result }: ProviderEvent,
+): Change | undefined {
+  if (isSettled(operation.status) && state === 'failed') return undefined;
+  const settledAsDone = operation.status === 'SUCCEEDED';
+  return settledAsDone
+    ? changeByDefinite(operation, { status: 'succeeded', reference, result })
+    : changeByReview(operation, 'effect_contrary');
 }
 
 /**
- * A failure counts if it is of the newest attempt; against a success only if it is of the same object and newer than what settled it
- * (contract §2). Otherwise it is the late word of an earlier try.
+ * A failure counts if it is of the newest attempt; against a success only if it is of the same object and newer than what settled it,
+ * or if a person settled it (contract §2). Otherwise it is the late word of an earlier try.
  */
 function isNews(operation: Operation, attempts: readonly Attempt[], event: ProviderEvent): boolean {
   const newestAttempt = attempts.at(-1)?.startedAt ?? operation.createdAt;
   if (event.ofEarlierAttempt || isBefore(event.happenedAt, newestAttempt)) return false;
   if (operation.status !== 'SUCCEEDED') return true;
-  const sameObject = operation.providerReference === event.reference;
+  const { providerReference, resolvedBy } = operation;
+  const sameObject = providerReference === event.reference;
+  if (resolvedBy !== null) return sameObject || providerReference === null;
   return sameObject && isBefore(operation.settledAt ?? event.happenedAt, event.happenedAt);
 }
 

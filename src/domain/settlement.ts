@@ -16,6 +16,8 @@ export interface Change {
   readonly error?: OperationProblem;
   readonly providerReference?: string;
   readonly reviewReason?: ReviewReason;
+  /** The person whose decision it is. */
+  readonly resolvedBy?: string;
 }
 
 /** A definite outcome, from the answer to a write or from a lookup. */
@@ -44,14 +46,37 @@ export function changeByDefinite(operation: Operation, definite: Definite): Chan
   const agrees = status === (definite.status === 'succeeded' ? 'SUCCEEDED' : 'FAILED');
   // Nothing was done and nothing happened: a failure is no news to an operation that was refused before it was sent.
   const says = definite.status === 'failed' && isSettled(status) && status !== 'SUCCEEDED';
+  if (agrees && isOtherEffect(operation, definite)) return contradiction();
   if (agrees || says || !isSettled(status)) return undefined;
-  const reference = definite.status === 'succeeded' ? definite.reference : undefined;
+  return contradiction(definite.status === 'succeeded' ? definite.reference : undefined);
+}
+
+function contradiction(reference?: string): Change {
   return {
     to: 'NEEDS_REVIEW',
     error: operationProblem('evidence_contradicts'),
     reviewReason: 'evidence_contradicts',
     ...(reference === undefined ? {} : { providerReference: reference }),
   };
+}
+
+/** A person named one effect as done, and the provider shows another: perhaps there are two. */
+function isOtherEffect({ resolvedBy, providerReference }: Operation, definite: Definite): boolean {
+  if (resolvedBy === null || providerReference === null) return false;
+  return definite.status === 'succeeded' && definite.reference !== providerReference;
+}
+
+/**
+ * What sends an operation to a person without a definite outcome. An open one always goes; one that a person settled as FAILED goes
+ * where the provider shows some effect after all.
+ */
+export function changeByReview(operation: Operation, reason: ReviewReason): Change | undefined {
+  if (OPEN.has(operation.status)) {
+    return { to: 'NEEDS_REVIEW', reviewReason: reason, error: operationProblem(reason) };
+  }
+  const showsEffect = reason === 'effect_contrary' || reason === 'effect_ambiguous';
+  const denied = operation.status === 'FAILED' && operation.resolvedBy !== null;
+  return showsEffect && denied ? contradiction() : undefined;
 }
 
 /**

@@ -9,6 +9,8 @@ import type { Admission, Target } from '../domain/target.ts';
 export interface TargetRule<Command> {
   readonly kind: string;
   readonly operationId: (command: Command) => string;
+  /** True where succeeding undoes the earlier operation or a part of it. */
+  readonly compensates?: boolean;
   /** Asked at the claim under the target's lock, with all that others hold of it. */
   readonly admit: (target: Target, command: Command) => Admission;
 }
@@ -21,6 +23,8 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
   readonly summary: string;
   /** What a client may send; unknown members are refused. */
   readonly input: Shape;
+  /** A body that is accepted; for documents. */
+  readonly example: z.input<z.ZodObject<Shape, z.core.$strict>>;
   /** The validated, canonical command, which the fingerprint covers. Report faults to `context` with their path. */
   readonly canonicalise: (
     input: z.output<z.ZodObject<Shape, z.core.$strict>>,
@@ -44,6 +48,7 @@ export interface OperationDefinition {
   readonly policySummary: string;
   /** The body as a client sends it; for schemas in documents. */
   readonly input: z.ZodType;
+  readonly example: JsonObject;
   /** Body in, canonical command out. */
   readonly command: z.ZodType<JsonObject>;
   readonly businessKey: (command: JsonObject) => string | null;
@@ -63,7 +68,7 @@ const intendedRepeatOf = z
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(
   declaration: OperationDeclaration<Shape, Command>,
 ): OperationDefinition {
-  const { canonicalise, businessKey, target, policy, input: shape, ...rest } = declaration;
+  const { canonicalise, businessKey, target, policy, input: shape, example, ...rest } = declaration;
   const input = z.strictObject({ ...shape, intended_repeat_of: intendedRepeatOf });
   const command = input.transform((value, context) => {
     const { intended_repeat_of: repeatOf, ...own } = value as Record<string, unknown>;
@@ -75,6 +80,7 @@ export function defineOperation<Shape extends z.ZodRawShape, Command extends Jso
   return {
     ...rest,
     input,
+    example: example as JsonObject,
     command,
     businessKey(value) {
       const parts = businessKey(value as Command);

@@ -6,14 +6,20 @@ import {
   deliveryFailed,
   leaseMessages,
   messageDelivered,
+  postponeMessages,
   type MessageType,
   type OutboxMessage,
 } from '../store/outbox.store.ts';
+import { parkMessage } from '../store/parked-messages.store.ts';
 import type { Pool } from '../store/pool.ts';
+import { isLasting } from '../temporal/engine-errors.ts';
 import type { WorkflowStarter } from '../temporal/workflow-starter.ts';
 
-/** One round's share: small enough to end within a lease, large enough to drain a backlog quickly. */
-const BATCH = 50;
+/** Delivered at once: enough to drain thousands within a minute, few beside the API's own 200 starts, and done within a lease. */
+const BATCH = 20;
+
+/** Enough to tell what went wrong; no column grows with somebody's stack trace. */
+const LONGEST_REASON = 300;
 
 export interface RelayDependencies {
   readonly pool: Pool;
@@ -21,37 +27,83 @@ export interface RelayDependencies {
   readonly logger: Logger;
 }
 
-/** Delivers due messages until none is left or one fails; answers how many were delivered. */
+interface Failure {
+  readonly message: OutboxMessage;
+  readonly error: unknown;
+}
+
+/** Delivers one batch of due messages; answers how many got through. */
 export async function relayOnce(deps: RelayDependencies): Promise<number> {
   const messages = await leaseMessages(deps.pool, BATCH);
   const results = await Promise.all(messages.map((message) => deliver(deps, message)));
-  return results.filter(Boolean).length;
+  const failures = results.filter((result) => result !== undefined);
+  if (failures.length > 0) await afterFailures(deps, failures, messages.length);
+  return messages.length - failures.length;
 }
 
-function tell(starter: WorkflowStarter, type: MessageType, operation: Operation): Promise<void> {
-  switch (type) {
-    case 'start':
-      return starter.start(operation);
-    case 'wake':
-      return starter.wake(operation);
-    case 'look':
-      return starter.lookNow(operation);
-  }
-}
+const TELL: Readonly<
+  Record<MessageType, (starter: WorkflowStarter, operation: Operation) => Promise<void>>
+> = {
+  start: (starter, operation) => starter.start(operation),
+  wake: (starter, operation) => starter.wake(operation),
+  look: (starter, operation) => starter.lookNow(operation),
+};
 
+/** Undefined where it got through. */
 async function deliver(
-  { pool, starter, logger }: RelayDependencies,
+  { pool, starter }: RelayDependencies,
   message: OutboxMessage,
-): Promise<boolean> {
-  const context = { operation_id: message.operationId, deliveries: message.deliveries };
+): Promise<Failure | undefined> {
   try {
     const file = await readFile(pool, message.operationId);
-    if (file) await tell(starter, message.type, file.operation);
+    // A type that only a newer version knows is no function here: parked, not taken for delivered.
+    if (file) await TELL[message.type](starter, file.operation);
     await messageDelivered(pool, message.messageId);
-    return true;
+    return undefined;
   } catch (error) {
-    logger.warn({ ...context, error }, 'not delivered yet');
-    await deliveryFailed(pool, message.messageId, error instanceof Error ? error.name : 'unknown');
-    return false;
+    return { message, error };
   }
+}
+
+/** Only an engine that answers can show that a message is at fault. */
+async function afterFailures(
+  deps: RelayDependencies,
+  failures: readonly Failure[],
+  tried: number,
+): Promise<void> {
+  const lasting = failures.filter(({ error }) => isLasting(error));
+  const passing = failures.filter(({ error }) => !isLasting(error));
+  await Promise.all(lasting.map((failure) => park(deps, failure)));
+  const [first] = passing;
+  if (!first) return;
+  if (failures.length === tried && !(await deps.starter.answers())) {
+    deps.logger.warn({ messages: passing.length, err: first.error }, 'the engine is away');
+    const ids = passing.map(({ message }) => message.messageId);
+    await postponeMessages(deps.pool, ids, reasonOf(first.error));
+    return;
+  }
+  await Promise.all(passing.map((failure) => countFailure(deps, failure)));
+}
+
+async function park({ pool, logger }: RelayDependencies, failure: Failure): Promise<void> {
+  const { message, error } = failure;
+  await parkMessage(pool, message.messageId, reasonOf(error));
+  logger.error({ ...contextOf(failure), err: error }, 'not deliverable: set aside for a person');
+}
+
+async function countFailure({ pool, logger }: RelayDependencies, failure: Failure): Promise<void> {
+  const { message, error } = failure;
+  const parked = await deliveryFailed(pool, message.messageId, reasonOf(error));
+  const context = { ...contextOf(failure), err: error };
+  if (parked) logger.error(context, 'failed too often: set aside for a person');
+  else logger.warn(context, 'not delivered yet');
+}
+
+function contextOf({ message }: Failure) {
+  const { messageId, operationId, type, deliveries } = message;
+  return { message_id: messageId, operation_id: operationId, type, deliveries };
+}
+
+function reasonOf(error: unknown): string {
+  return String(error).slice(0, LONGEST_REASON);
 }

@@ -2,28 +2,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Repetition {
-  /** Ends after the round that runs now. */
+  /** Ends after the round that runs now; that one hears of it by its signal. */
   stop(): Promise<void>;
 }
 
-/**
- * Runs `round` every `intervalMs`, and at once again while it reports work done, so that a backlog is drained without waiting.
- * A round that throws is reported and followed by the next one.
- */
-export function repeat(
-  intervalMs: number,
-  round: () => Promise<number>,
-  onError: (error: unknown) => void,
-): Repetition {
+export interface RepeatedTask {
+  /** Pause after a round that found nothing to do, or failed. */
+  readonly everyMs: number;
+  /** Pause after one that did something, so that a backlog is worked off at this pace; 0 at once. */
+  readonly againMs: number;
+  /** Answers how much was done. */
+  readonly round: (stopping: AbortSignal) => Promise<number>;
+  /** A round that throws is reported and followed by the next one. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Runs the first round now. */
+export function repeat({ everyMs, againMs, round, onError }: RepeatedTask): Repetition {
   const stopping = new AbortController();
+  const { signal } = stopping;
   const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      const done = await round().catch((error: unknown) => {
+    while (!signal.aborted) {
+      const done = await round(signal).catch((error: unknown) => {
         onError(error);
         return 0;
       });
-      if (done > 0) continue;
-      await pause(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      const ms = done > 0 ? Math.min(againMs, everyMs) : everyMs;
+      if (ms > 0) await pause(ms, undefined, { signal }).catch(() => undefined);
     }
   };
   const ended = loop();

@@ -8,10 +8,14 @@ import type { Pool } from '../store/pool.ts';
 import { leaseForSweep } from '../store/sweep.store.ts';
 import type { WorkflowStarter } from '../temporal/workflow-starter.ts';
 
-const BATCH = 100;
+/** One round's share. At one round a second (see `SWEEP_AGAIN_MS`) a backlog is worked off without crowding out live traffic. */
+const BATCH = 50;
 
-/** Calls to the engine at once: recovery must not crowd out live traffic. */
-const AT_ONCE = 10;
+/** Operations looked at together, a call or two to the engine each. */
+const AT_ONCE = 5;
+
+/** Pause between two rounds of a backlog: after a long outage everything is due, and the engine has just come back. */
+export const SWEEP_AGAIN_MS = 1_000;
 
 export interface SweepDependencies {
   readonly pool: Pool;
@@ -20,20 +24,27 @@ export interface SweepDependencies {
   readonly logger: Logger;
 }
 
-/** Looks at the operations that are due; answers how many there were. One that fails is due again after the interval. */
-export async function sweepOnce(deps: SweepDependencies): Promise<number> {
+/**
+ * Looks at the operations that are due, the longest waiting first; answers how many there were. One that fails is due again after the
+ * interval, like all others, and holds nobody up. Where the engine is away the round ends early and answers 0: its rows come again.
+ */
+export async function sweepOnce(deps: SweepDependencies, stopping?: AbortSignal): Promise<number> {
   const due = await leaseForSweep(deps.pool, BATCH, deps.intervalMs);
-  for (let from = 0; from < due.length; from += AT_ONCE) {
-    await Promise.all(due.slice(from, from + AT_ONCE).map((id) => sweepSafely(deps, id)));
+  for (let from = 0; from < due.length && !stopping?.aborted; from += AT_ONCE) {
+    const share = due.slice(from, from + AT_ONCE);
+    const swept = await Promise.all(share.map((id) => sweepSafely(deps, id)));
+    if (!swept.includes(true) && !(await deps.starter.answers())) return 0;
   }
   return due.length;
 }
 
-async function sweepSafely(deps: SweepDependencies, operationId: string): Promise<void> {
+async function sweepSafely(deps: SweepDependencies, operationId: string): Promise<boolean> {
   try {
     await sweepOperation(deps, operationId);
+    return true;
   } catch (error) {
-    deps.logger.warn({ operation_id: operationId, error }, 'not swept');
+    deps.logger.warn({ operation_id: operationId, err: error }, 'not swept');
+    return false;
   }
 }
 

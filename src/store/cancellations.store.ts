@@ -7,10 +7,11 @@ import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation } from './transitions.store.ts';
 
-/** The file afterwards; unchanged where it was too late. Undefined where there is no such operation. */
+/** The file afterwards; unchanged where it was too late. Undefined where there is no such operation. `by`: whose wish it was. */
 export async function cancelBeforeIntent(
   pool: Pool,
   operationId: string,
+  by?: string,
 ): Promise<OperationFile | undefined> {
   return inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
@@ -23,6 +24,6 @@ export async function cancelBeforeIntent(
     );
     const approval = file.approval && { ...file.approval, status: 'void' as const };
     await enqueue(db, operationId, 'wake');
-    return moveOperation(db, { ...file, approval }, file.now, { to: 'CANCELED', error });
+    return moveOperation(db, { ...file, approval }, file.now, { to: 'CANCELED', error }, { by });
   });
 }

@@ -1,11 +1,12 @@
 // What providers said, kept for the person who may have to decide and for the rules that need two agreeing lookups.
+import type { AnsweredLook, KnownEffect } from '../domain/resolution.ts';
 import type { Queryable } from './pool.ts';
 
 export interface EvidenceRecord {
   readonly operationId: string;
-  readonly type: 'write_answer' | 'lookup' | 'event' | 'withdrawn_response';
+  readonly type: 'write_answer' | 'lookup' | 'event' | 'withdrawn_response' | 'person';
   readonly attempt?: number;
-  /** The outcome of a write, the answer of a lookup, or the state whose bytes were withdrawn. */
+  /** The outcome of a write, the answer of a lookup, what a person said, or the state whose bytes were withdrawn. */
   readonly verdict: string;
   readonly detail: object;
   readonly at: string;
@@ -48,4 +49,36 @@ export async function lastUnknownReason(
     [operationId],
   );
   return rows[0]?.reason ?? undefined;
+}
+
+/** The newest lookup that the provider answered; one that reached nobody says nothing. */
+export async function lastAnsweredLook(
+  db: Queryable,
+  operationId: string,
+): Promise<AnsweredLook | undefined> {
+  const { rows } = await db.query<Omit<AnsweredLook, 'atMs'> & { at: string }>(
+    `select verdict, detail ->> 'match' as match, detail ->> 'state' as state, at from evidence
+     where operation_id = $1 and type = 'lookup' and verdict in ('found', 'absent')
+     order by evidence_id desc limit 1`,
+    [operationId],
+  );
+  if (!rows[0]) return undefined;
+  const { at, ...look } = rows[0];
+  return { ...look, atMs: Date.parse(at) };
+}
+
+/** Effects of the operation that the provider has shown as done, newest last; ambiguous ones are nobody's. */
+export async function knownEffects(db: Queryable, operationId: string): Promise<KnownEffect[]> {
+  const { rows } = await db.query<KnownEffect>(
+    `select coalesce(detail ->> 'reference', detail -> 'references' ->> 0) as reference,
+       detail -> 'result' as result
+     from evidence
+     where operation_id = $1
+       and (type = 'write_answer' and verdict = 'succeeded'
+         or type = 'lookup' and verdict = 'found'
+           and detail ->> 'match' = 'matching' and detail ->> 'state' = 'done')
+     order by evidence_id`,
+    [operationId],
+  );
+  return rows;
 }

@@ -1,9 +1,8 @@
 // The ledger side of reconciliation: opening it, and writing down what a look found together with what follows from it.
 import type { LookupAnswer, UnknownReason } from '../domain/outcome.ts';
 import type { Operation, OperationFile } from '../domain/operation.ts';
-import { operationProblem } from '../domain/operation-problem.ts';
 import type { NextStep, Situation } from '../domain/reconciliation.ts';
-import { changeByDefinite, type Change } from '../domain/settlement.ts';
+import { changeByDefinite, changeByReview, type Change } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import { absentLooks, lastUnknownReason, recordEvidence } from './evidence.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
@@ -111,11 +110,5 @@ async function writeLook(db: Queryable, file: LockedFile, answer: LookupAnswer):
 
 function changeOf(operation: Operation, step: NextStep): Change | undefined {
   if (step.next === 'settle') return changeByDefinite(operation, step.definite);
-  const open = ['IN_PROGRESS', 'UNKNOWN', 'RECONCILING'].includes(operation.status);
-  if (step.next !== 'review' || !open) return undefined;
-  return {
-    to: 'NEEDS_REVIEW',
-    reviewReason: step.reason,
-    error: operationProblem(step.reason),
-  };
+  return step.next === 'review' ? changeByReview(operation, step.reason) : undefined;
 }

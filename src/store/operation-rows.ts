@@ -36,6 +36,7 @@ export const OPERATION_COLUMNS = {
   updatedAt: 'updated_at',
   settledAt: 'settled_at',
   conflictsWith: 'conflicts_with',
+  resolvedBy: 'resolved_by',
 } as const satisfies Record<keyof Operation, string>;
 
 function read<T>(columns: Record<keyof T, string>, row: Row): T {

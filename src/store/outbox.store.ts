@@ -11,14 +11,23 @@ export interface OutboxMessage {
   readonly deliveries: number;
 }
 
-/** Leases at most `limit` due messages: each comes back after a growing pause (1 s doubling to 5 min) unless it is deleted. */
+/**
+ * Longer than a delivery can take: a statement (10 s), the engine's deadline (5 s), a statement. A relay that dies holds its messages
+ * back no longer than this.
+ */
+const LEASE = '30 seconds';
+
+/** Failed this often although the engine answered, which takes about an hour: a person has to look at it. */
+export const MOST_FAILURES = 20;
+
+/** Leases at most `limit` due messages: nobody else gets one before the lease ends, unless it is given back earlier. */
 export async function leaseMessages(pool: Pool, limit: number): Promise<OutboxMessage[]> {
   const { rows } = await pool.query(
     `update outbox_messages m
-     set deliveries = m.deliveries + 1,
-         next_delivery_at = holdfast_now() + least(interval '1 second' * power(2, least(m.deliveries, 12)), interval '5 minutes')
+     set deliveries = m.deliveries + 1, next_delivery_at = holdfast_now() + interval '${LEASE}'
      where m.message_id in (
-       select message_id from outbox_messages where next_delivery_at <= holdfast_now()
+       select message_id from outbox_messages
+       where parked_at is null and next_delivery_at <= holdfast_now()
        order by next_delivery_at limit $1 for update skip locked)
      returning m.message_id, m.operation_id, m.type, m.deliveries`,
     [limit],
@@ -56,14 +65,40 @@ export async function startDelivered(db: Queryable, operationId: string): Promis
   ]);
 }
 
-/** Keeps the last reason for whoever looks; the lease already says when it is tried again. */
+/**
+ * Counts a failure, keeps its reason, and lets the message come back after a pause (1 s doubling to 5 min); after the last one it is
+ * parked. True where it is.
+ */
 export async function deliveryFailed(
   db: Queryable,
   messageId: string,
   reason: string,
+): Promise<boolean> {
+  const { rows } = await db.query<{ parked: boolean }>(
+    `update outbox_messages
+     set failures = failures + 1, last_error = $2,
+         next_delivery_at = holdfast_now()
+           + least(interval '1 second' * power(2, least(failures, 12)), interval '5 minutes'),
+         parked_at = case when failures + 1 >= $3 then holdfast_now() end
+     where message_id = $1 returning parked_at is not null as parked`,
+    [messageId, reason, MOST_FAILURES],
+  );
+  return rows[0]?.parked === true;
+}
+
+/** Long enough not to hammer an engine that is away, short enough that nobody waits once it is back. */
+const POSTPONED_FOR = '2 seconds';
+
+/** Gives leases back without counting a failure: the engine is away, which says nothing about the messages. */
+export async function postponeMessages(
+  db: Queryable,
+  messageIds: readonly string[],
+  reason: string,
 ): Promise<void> {
-  await db.query('update outbox_messages set last_error = $2 where message_id = $1', [
-    messageId,
-    reason,
-  ]);
+  await db.query(
+    `update outbox_messages
+     set next_delivery_at = holdfast_now() + interval '${POSTPONED_FOR}', last_error = $2
+     where message_id = any ($1)`,
+    [messageIds, reason],
+  );
 }

@@ -1,11 +1,10 @@
 // What belongs to an operation: what acts on it, what it acts on, keys that stand for it, and who holds its business key.
 import type { OperationState } from '../domain/operation-state.ts';
+import type { StoredRelation } from '../domain/relation.ts';
 import type { Queryable } from './pool.ts';
 
-export type RelationFound = 'acted_on_by' | 'acts_on' | 'conflicts_with' | 'reused_by';
-
 export interface RelatedRow {
-  readonly relation: RelationFound;
+  readonly relation: StoredRelation;
   readonly operationId: string;
   readonly kind: string;
   readonly kindVersion: number;

@@ -6,7 +6,9 @@ const CONNECTION_LOST = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
 ]);
 
 /** Shutting down, starting up, too many connections, statement or idle timeout: PostgreSQL Appendix A, classes 08, 53, 57. */

@@ -9,6 +9,11 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens to idle connections only. Losing this one between two statements would otherwise end the process.
+  const onLost = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onLost);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -20,6 +25,7 @@ export async function inTransaction<T>(
     });
     throw error;
   } finally {
+    client.removeListener('error', onLost);
     // A connection that couldn't even roll back is thrown away: its transaction state is not known.
     client.release(broken);
   }

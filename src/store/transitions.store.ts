@@ -16,8 +16,16 @@ export type Patch = Partial<
   Pick<Operation, 'providerReference' | 'lastError' | 'unknownSince' | 'safeResendUntil'>
 >;
 
+export interface MoveOptions {
+  readonly patch?: Patch;
+  /** Into the audit before the transition. */
+  readonly events?: readonly AuditEvent[];
+  /** The principal whose decision it is, where that isn't the submitter. */
+  readonly by?: string | undefined;
+}
+
 /**
- * Moves an operation to `change.to` at database time `now`; `events` go into the audit before the transition. Answers the new file, or undefined where somebody else changed the
+ * Moves an operation to `change.to` at database time `now`. Answers the new file, or undefined where somebody else changed the
  * operation first: then nothing was written. Throws on a move that the table of states does not have.
  */
 export async function moveOperation(
@@ -25,7 +33,7 @@ export async function moveOperation(
   file: OperationFile,
   now: string,
   change: Change,
-  { patch = {}, events = [] }: { patch?: Patch; events?: readonly AuditEvent[] } = {},
+  { patch = {}, events = [], by }: MoveOptions = {},
 ): Promise<OperationFile | undefined> {
   const before = file.operation;
   if (!mayMove(before.status, change.to)) {
@@ -39,7 +47,8 @@ export async function moveOperation(
   if (before.responseBody !== null) await keepWithdrawn(db, before, now);
   if (releasesClaims(change.to)) await releaseClaims(db, operation.operationId);
   else if (releasesClaims(before.status)) await retakeClaims(db, operation);
-  await appendAudit(db, [...events, transitionEvent(before, operation, now)]);
+  const principalId = by ?? operation.agentId;
+  await appendAudit(db, [...events, { ...transitionEvent(before, operation, now), principalId }]);
   return { ...file, operation };
 }
 
@@ -70,6 +79,7 @@ function applied(before: Operation, now: string, change: Change, patch: Patch): 
     unknownSince: change.to === 'UNKNOWN' ? now : (patch.unknownSince ?? before.unknownSince),
     updatedAt: now,
     settledAt: settled ? now : null,
+    resolvedBy: change.resolvedBy ?? before.resolvedBy,
   };
 }
 
@@ -87,6 +97,7 @@ const WRITTEN = [
   'responseBody',
   'updatedAt',
   'settledAt',
+  'resolvedBy',
 ] as const satisfies readonly (keyof Operation)[];
 
 const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 4}`).join(', ');

@@ -4,10 +4,10 @@ import type { Config } from '../config.ts';
 import type { ChildSpec, Command } from './child-spec.ts';
 import { answersOk } from './probes.ts';
 
-/** A worker finishes provider calls that are under way: their deadline, the drain around it, and some air. */
-const WORKER_STOP_WITHIN_MS = 25_000;
-/** Waiting reads (at most 45 s) are cut short by the API itself. */
-const API_STOP_WITHIN_MS = 10_000;
+/** A worker finishes provider calls that are under way: beyond their deadline the drain around it (10 s), and some air. */
+const WORKER_STOP_BEYOND_DEADLINE_MS = 20_000;
+/** The API bounds its own end at 20 s; held callers are answered at once. */
+const API_STOP_WITHIN_MS = 22_000;
 const SANDBOX_STOP_WITHIN_MS = 5_000;
 
 /** Address at which this machine reaches the API. */
@@ -32,7 +32,7 @@ export function ownProcesses(config: Config, binFolder: string): ChildSpec[] {
     {
       ...own(binFolder, 'worker'),
       isReady: async () => true,
-      ...stopWithin(WORKER_STOP_WITHIN_MS),
+      ...stopWithin(config.providerDeadlineMs + WORKER_STOP_BEYOND_DEADLINE_MS),
     },
     {
       ...own(binFolder, 'api'),

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../domain/idempotency-key.ts';
 import type { Operation } from '../domain/operation.ts';
+import { engineAnswers } from './connection.ts';
 import type { OperationInput } from '../workflows/activities.contract.ts';
 import type { executeOperation, reconcileOperation } from '../workflows/index.ts';
 
@@ -28,6 +29,8 @@ export interface WorkflowStarter {
   lookNow(operation: Operation): Promise<void>;
   /** True while the operation's own run is open. */
   isRunning(operation: Operation): Promise<boolean>;
+  /** True where the engine answers at all: tells a request that fails from an engine that is away. */
+  answers(): Promise<boolean>;
 }
 
 export function createWorkflowStarter(client: Client, taskQueue: string): WorkflowStarter {
@@ -67,6 +70,7 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
     },
     isRunning: (operation) =>
       withDeadline(() => describeIsRunning(client, workflowIdOf('executeOperation', operation))),
+    answers: () => engineAnswers(client),
   };
 }
 

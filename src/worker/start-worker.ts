@@ -15,7 +15,7 @@ import { relayOnce } from '../outbox/relay.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
 import { repeat } from '../recovery/repeat.ts';
-import { sweepOnce } from '../recovery/sweep.ts';
+import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
@@ -68,21 +68,25 @@ export async function startWorker(
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
   const report = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
-  const relay = repeat(
-    config.relayIntervalMs,
-    () => relayOnce({ pool, starter, logger }),
-    report('relay round failed'),
-  );
-  const sweep = repeat(
-    config.sweepIntervalMs,
-    () => sweepOnce({ pool, starter, logger, intervalMs: config.sweepIntervalMs }),
-    report('sweep round failed'),
-  );
+  const relay = repeat({
+    everyMs: config.relayIntervalMs,
+    againMs: 0,
+    round: () => relayOnce({ pool, starter, logger }),
+    onError: report('relay round failed'),
+  });
+  const sweep = repeat({
+    everyMs: config.sweepIntervalMs,
+    againMs: SWEEP_AGAIN_MS,
+    round: (stopping) =>
+      sweepOnce({ pool, starter, logger, intervalMs: config.sweepIntervalMs }, stopping),
+    onError: report('sweep round failed'),
+  });
+  const stopLoops = () => Promise.all([relay.stop(), sweep.stop()]);
   const run = async (): Promise<void> => {
     try {
       await worker.run();
     } finally {
-      await Promise.all([relay.stop(), sweep.stop()]);
+      await stopLoops();
       await Promise.all([connection.close(), client.connection.close(), pool.end()]);
     }
   };
@@ -90,6 +94,8 @@ export async function startWorker(
   return {
     ended,
     stop: () => {
+      // Their last round ends while the worker drains.
+      void stopLoops();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       return ended;
     },

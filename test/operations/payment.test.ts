@@ -18,7 +18,7 @@ const id = fc
   .filter((text) => text.trim() !== '' && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/u.test(text));
 const memo = fc
   .string({ maxLength: 60, unit: 'grapheme' })
-  .filter((text) => text.isWellFormed() && !text.includes('\0'));
+  .filter((text) => !/\p{Surrogate}/u.test(text) && !text.includes('\0'));
 const money = fc
   .tuple(fc.integer({ min: 1, max: 10 ** 12 }), fc.constantFrom(['USD', 2], ['jpy', 0], ['Kwd', 3]))
   .map(([minor, [currency, digits]]) => ({
@@ -159,7 +159,7 @@ describe('a payment', () => {
   it('is sent to the sandbox in minor units, as text', () => {
     const request = (members: object) =>
       JSON.parse(
-        sandboxProvider.requestFor('payment', commandOf(payment, { ...MINIMAL, ...members })),
+        sandboxProvider.requestFor('payment', commandOf(payment, { ...MINIMAL, ...members }), null),
       );
     expect(request({ memo: 'm' })).toEqual({
       amount: '25000',

@@ -17,7 +17,7 @@ const COMMAND = {
   invoice_id: 'inv-1',
   capture: 'automatic',
 };
-const requestBody = sandboxProvider.requestFor('payment', COMMAND);
+const requestBody = sandboxProvider.requestFor('payment', COMMAND, null);
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -86,7 +86,7 @@ describe('a write', () => {
 
   it('succeeds as authorized where the capture is manual', async () => {
     const one = await provider();
-    const body = sandboxProvider.requestFor('payment', { ...COMMAND, capture: 'manual' });
+    const body = sandboxProvider.requestFor('payment', { ...COMMAND, capture: 'manual' }, null);
     expect(await one.send({ requestBody: body })).toMatchObject({
       status: 'succeeded',
       result: { payment_state: 'authorized' },
@@ -371,7 +371,7 @@ describe('a lookup', () => {
 
 describe('the sandbox adapter', () => {
   it('throws for a kind that it does not serve', () => {
-    expect(() => sandboxProvider.requestFor('no_such_kind', {})).toThrow(/no_such_kind/);
+    expect(() => sandboxProvider.requestFor('no_such_kind', {}, null)).toThrow(/no_such_kind/);
   });
 
   it('lets every idempotency key stand as a token that the sandbox takes', async () => {

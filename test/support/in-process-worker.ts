@@ -1,6 +1,12 @@
 // A worker inside the test's own process: the real activities over the real bundle, with something put in the way of one of them.
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { createActivities } from '../../src/activities/index.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';

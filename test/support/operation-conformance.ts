@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/domain/canonical-json.ts';
+import type { FrozenTarget } from '../../src/domain/execution-plan.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import { parseStrictJson, type JsonObject, type JsonValue } from '../../src/domain/strict-json.ts';
 import type { OperationDefinition } from '../../src/operations/define-operation.ts';
@@ -20,6 +21,8 @@ export interface ConformanceCase {
   readonly spellings: readonly (readonly [JsonObject, JsonObject])[];
   /** Adapters that must have a mapping for the kind. */
   readonly adapters: readonly ProviderAdapter[];
+  /** What the plan would freeze, for kinds that act on an earlier operation. */
+  readonly target?: FrozenTarget;
 }
 
 /** The faults that the schema finds, by JSON Pointer; empty where it accepts. */
@@ -59,7 +62,7 @@ const withMember = (body: JsonObject, name: string, value: JsonValue): JsonValue
 
 /** Registers the suite for one kind. */
 export function describeConformance(kindCase: ConformanceCase): void {
-  const { definition, minimal, complete, bodies, spellings, adapters } = kindCase;
+  const { definition, minimal, complete, bodies, spellings, adapters, target = null } = kindCase;
   const required = Object.keys(minimal);
   const members = Object.keys(complete);
   const fingerprint = (body: JsonValue) =>
@@ -184,7 +187,7 @@ export function describeConformance(kindCase: ConformanceCase): void {
         fc.assert(
           fc.property(bodies, (body) => {
             const [one, other] = [body, reversed(body)].map((each) =>
-              adapter.requestFor(definition.kind, commandOf(definition, each)),
+              adapter.requestFor(definition.kind, commandOf(definition, each), target),
             );
             expect(other).toBe(one);
             expect(() => JSON.parse(one ?? '')).not.toThrow();

@@ -81,7 +81,7 @@ interface ClaimWishes {
   readonly key?: string;
   /** Null: a kind without uniqueness. */
   readonly invoice?: string | null;
-  readonly approvalTtlMs?: number;
+  readonly approvalTtlMs?: number | undefined;
   readonly plan?: Claim['operation']['plan'];
 }
 
@@ -181,7 +181,8 @@ export async function operationIn(
   wishes: ClaimWishes = {},
 ): Promise<OperationFile & { readonly id: string }> {
   const waits = state === 'AWAITING_APPROVAL' || state === 'EXPIRED';
-  const { id } = await claimed(register, waits ? { approvalTtlMs: 60_000, ...wishes } : wishes);
+  const approvalTtlMs = waits ? (wishes.approvalTtlMs ?? 60_000) : undefined;
+  const { id } = await claimed(register, { ...wishes, approvalTtlMs });
   for (const to of PATHS[state]) {
     const reviewReason = to === 'NEEDS_REVIEW' ? ('reconcile_deadline' as const) : undefined;
     const result = to === 'SUCCEEDED' ? { payment_id: 'pay_1' } : undefined;

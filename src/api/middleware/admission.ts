@@ -18,9 +18,13 @@ export function admitAtMost(most: number): RequestHandler {
   let inside = 0;
   return (_request, response, next) => {
     if (inside >= most) {
-      throw new HoldfastError('unavailable', 'Too busy; nothing was done. Repeat with the same key.', {
-        retry_after_seconds: RETRY_AFTER_S,
-      });
+      throw new HoldfastError(
+        'unavailable',
+        'Too busy; nothing was done. Repeat with the same key.',
+        {
+          retry_after_seconds: RETRY_AFTER_S,
+        },
+      );
     }
     inside += 1;
     let counted = true;

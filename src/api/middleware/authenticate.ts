@@ -2,12 +2,19 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HoldfastError } from '../../domain/operation-error.ts';
 import { findBySecret, type Principal, type Role } from '../../store/principals.store.ts';
-import type { Pool } from '../../store/pool.ts';
+import type { ApiDependencies } from '../dependencies.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
 
-/** Puts the principal of an API key into `response.locals`; everyone else is 401. */
-export function authenticate(pool: Pool): RequestHandler {
+/**
+ * Puts the principal of an API key into `response.locals` and counts the request against its limits; everyone else is 401. Failed
+ * attempts have no limit of their own: keys are 256 random bits, so there is nothing to guess; by address it would let one client lock
+ * out all others behind the same proxy; and what they cost is bounded by admission, which comes first.
+ */
+export function authenticate({
+  pool,
+  rateLimits,
+}: Pick<ApiDependencies, 'pool' | 'rateLimits'>): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const [, secret] = BEARER.exec(request.get('authorization') ?? '') ?? [];
     const principal = secret === undefined ? undefined : await findBySecret(pool, secret);
@@ -16,6 +23,7 @@ export function authenticate(pool: Pool): RequestHandler {
       throw new HoldfastError('unauthenticated', 'Send a valid API key as a bearer token.');
     }
     response.locals['principal'] = principal;
+    await rateLimits.count(principal.principalId, request.method);
     next();
   };
 }

@@ -6,6 +6,7 @@ import { isRestingPlace, isSettled } from '../../domain/operation-state.ts';
 import { readFile } from '../../store/operations.store.ts';
 import type { Principal } from '../../store/principals.store.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { stepAside } from '../middleware/admission.ts';
 import { authenticate, principalOf, requireRole } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 import {
@@ -21,7 +22,7 @@ import type { Submitted } from '../submission.types.ts';
 
 export function operationsRoute(deps: ApiDependencies): Router {
   const router = Router({ caseSensitive: true });
-  router.use('/agent', authenticate(deps.pool));
+  router.use('/agent', authenticate(deps));
   // One path shape serves two resources: a kind takes POST, an operation id takes GET.
   router
     .route('/agent/operations/:name')
@@ -76,6 +77,7 @@ async function waitForRest(
 ): Promise<OperationFile> {
   const waitMs = preferredWaitMs(request);
   if (waitMs === 0 || isRestingPlace(file.operation.status)) return file;
+  stepAside(response);
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   await deps.watcher.wait(file.operation.operationId, waitMs, gone.signal);

@@ -10,6 +10,10 @@ export const paymentCapture = defineOperation({
   version: 1,
   summary: 'Captures a payment that was made with manual capture.',
   input: { payment_operation_id: identifier, amount: amount.optional() },
+  example: {
+    payment_operation_id: 'op_0b7e3f2a-6c1d-4a5e-9f80-1234567890ab',
+    amount: '250.00',
+  },
   canonicalise: (input) => withoutAbsent(input),
   businessKey: (command) => [command.payment_operation_id],
   onDuplicate: 'refuse',

@@ -24,6 +24,7 @@ export const payment = defineOperation({
     capture: z.enum(['automatic', 'manual']).default('automatic'),
     memo: freeText.optional(),
   },
+  example: { amount: '250.00', currency: 'USD', customer_id: 'cus_1', invoice_id: 'inv_1' },
   canonicalise: (input, context) => withoutAbsent(canonicalMoney(input, context)),
   // One invoice is paid once, however many agents plan it anew.
   businessKey: (command) => [command.invoice_id],

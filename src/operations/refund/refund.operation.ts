@@ -11,11 +11,18 @@ export const refund = defineOperation({
   version: 1,
   summary: 'Gives back an amount of an earlier payment.',
   input: { payment_operation_id: identifier, amount, currency, reason: freeText },
+  example: {
+    payment_operation_id: 'op_0b7e3f2a-6c1d-4a5e-9f80-1234567890ab',
+    amount: '25.00',
+    currency: 'USD',
+    reason: 'One item was returned.',
+  },
   canonicalise: (input, context) => canonicalMoney(input, context),
   businessKey: () => null,
   onDuplicate: 'refuse',
   target: {
     kind: 'payment',
+    compensates: true,
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitRefund(target, command),
   },

@@ -15,6 +15,7 @@ export const ticket = defineOperation({
     priority: z.enum(['low', 'normal', 'high', 'urgent']).default('normal'),
     assignee: identifier.optional(),
   },
+  example: { project: 'OPS', title: 'Disk is full on db-1', source_event_id: 'evt-1' },
   canonicalise: (input) => withoutAbsent(input),
   // Titles prove nothing: equal ones may be two incidents, one incident may be told in two ways.
   businessKey: ({ project, source_event_id: event }) =>

@@ -1,0 +1,39 @@
+// A stand-in at the port to the engine: it notes what it was asked to start.
+import type { Operation } from '../../src/domain/operation.ts';
+import type { WorkflowStarter } from '../../src/temporal/workflow-starter.ts';
+
+export interface FakeStarter extends WorkflowStarter {
+  /** Operation ids in the order they were started. */
+  readonly started: string[];
+  readonly restarted: string[];
+  readonly reconciled: string[];
+  /** Operations whose run is open. */
+  readonly running: Set<string>;
+}
+
+/** `onStart` may throw or wait, as an engine that is away or slow does. */
+export function fakeStarter(
+  onStart: (operation: Operation) => void | Promise<void> = () => {},
+): FakeStarter {
+  const fake = {
+    started: [] as string[],
+    restarted: [] as string[],
+    reconciled: [] as string[],
+    running: new Set<string>(),
+    start: async (operation: Operation) => {
+      await onStart(operation);
+      fake.started.push(operation.operationId);
+    },
+    restart: async (operation: Operation) => {
+      await onStart(operation);
+      fake.restarted.push(operation.operationId);
+    },
+    restartReconciliation: async (operation: Operation) => {
+      await onStart(operation);
+      fake.reconciled.push(operation.operationId);
+    },
+    answers: async () => true,
+    isRunning: async ({ operationId }: Operation) => fake.running.has(operationId),
+  };
+  return fake;
+}

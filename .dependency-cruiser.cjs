@@ -24,7 +24,7 @@ const folders = {
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   api: {
     ours: ['domain', 'operations', 'store', 'temporal', 'observability'],
-    packages: ['express', 'rate-limiter-flexible', 'zod'],
+    packages: ['express', 'rate-limiter-flexible', 'zod', 'zod-openapi'],
     node: true,
   },
   sandbox: {
@@ -44,7 +44,7 @@ const folders = {
     node: true,
   },
   bootstrap: { ours: ['domain', 'operations', 'store'], node: true },
-  observability: { ours: ['domain'], packages: ['pino'], node: true },
+  observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
 };
 
 const inPackage = (name) => `node_modules/(@types/)?${name}/`;

@@ -18,6 +18,17 @@ const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   SANDBOX_PORT: port(8090),
   SANDBOX_ADMIN_PORT: port(8091),
+  /** Where the sandbox listens; in a container of its own that is every address of it. */
+  SANDBOX_HOST: z.string().default('127.0.0.1'),
+  /** Where its clients reach it; unset: on this machine. */
+  SANDBOX_URL: z.url().optional(),
+  /** Where the sandbox reaches the API with its events; unset: on this machine. */
+  WEBHOOK_URL: z.url().optional(),
+  /** The worker's metrics, and those of the APIs that share its home. */
+  METRICS_PORT: port(9464),
+  /** Set: this API serves its own metrics here, for a machine or container without a worker. */
+  API_METRICS_PORT: port(9464).optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
   TEMPORAL_PORT: port(7233),
   TEMPORAL_UI_PORT: port(8233),
   POSTGRES_PORT: port(54_329),
@@ -55,6 +66,9 @@ export interface Config {
     readonly api: number;
     readonly sandbox: number;
     readonly sandboxAdmin: number;
+    readonly metrics: number;
+    /** Undefined: the API's metrics are shown by the worker of its home. */
+    readonly apiMetrics: number | undefined;
     readonly temporal: number;
     readonly temporalUi: number;
     readonly postgres: number;
@@ -69,6 +83,9 @@ export interface Config {
     readonly embedded: boolean;
   };
   readonly logLevel: string;
+  readonly metricsHost: string;
+  /** `webhookUrl`: base URL of the API as the sandbox sees it. */
+  readonly sandbox: { readonly host: string; readonly webhookUrl: string };
   readonly approvalTtlMs: number;
   readonly providerDeadlineMs: number;
   readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
@@ -89,15 +106,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   const e = parsed.data;
   const embedded = e.DATABASE_URL === undefined;
-  if (embedded && !LOOPBACK_HOSTS.includes(e.HOST)) {
-    throw new Error('configuration: HOST: the embedded default binds loopback only');
-  }
+  if (embedded) refuseOtherThanLoopback(e);
   return {
     host: e.HOST,
     ports: {
       api: e.PORT,
       sandbox: e.SANDBOX_PORT,
       sandboxAdmin: e.SANDBOX_ADMIN_PORT,
+      metrics: e.METRICS_PORT,
+      apiMetrics: e.API_METRICS_PORT,
       temporal: e.TEMPORAL_PORT,
       temporalUi: e.TEMPORAL_UI_PORT,
       postgres: e.POSTGRES_PORT,
@@ -114,6 +131,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       embedded: e.TEMPORAL_ADDRESS === undefined,
     },
     logLevel: e.LOG_LEVEL,
+    metricsHost: e.METRICS_HOST,
+    sandbox: { host: e.SANDBOX_HOST, webhookUrl: e.WEBHOOK_URL ?? `http://127.0.0.1:${e.PORT}` },
     approvalTtlMs: e.APPROVAL_TTL_MS,
     providerDeadlineMs: e.PROVIDER_DEADLINE_MS,
     reconcile: { firstLookMs: e.RECONCILE_FIRST_LOOK_MS, deadlineMs: e.RECONCILE_DEADLINE_MS },
@@ -123,8 +142,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     sweepIntervalMs: e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
-    connections: sandboxConnections(`http://127.0.0.1:${e.SANDBOX_PORT}`),
+    connections: sandboxConnections(e.SANDBOX_URL ?? `http://127.0.0.1:${e.SANDBOX_PORT}`),
   };
+}
+
+function refuseOtherThanLoopback(e: z.infer<typeof Environment>): void {
+  for (const name of ['HOST', 'SANDBOX_HOST', 'METRICS_HOST'] as const) {
+    if (LOOPBACK_HOSTS.includes(e[name])) continue;
+    throw new Error(`configuration: ${name}: the embedded default binds loopback only`);
+  }
 }
 
 /** The embedded default: each development account has its own account at the sandbox, so tokens are the agents' keys. */

@@ -4,8 +4,18 @@ import { HoldfastError } from '../domain/operation-error.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
 import { problemDetails } from './middleware/problem-details.ts';
+import { auditEventsRoute } from './routes/audit-events.route.ts';
+import { cancelRoute } from './routes/cancel.route.ts';
+import { documentationRoute } from './routes/documentation.route.ts';
+import { grantsRoute } from './routes/grants.route.ts';
 import { healthRoute } from './routes/health.route.ts';
+import { kindsRoute } from './routes/kinds.route.ts';
+import { operationListRoute } from './routes/operation-list.route.ts';
 import { operationsRoute } from './routes/operations.route.ts';
+import { operatorHoldsRoute } from './routes/operator-holds.route.ts';
+import { operatorOperationsRoute } from './routes/operator-operations.route.ts';
+import { operatorQueueRoute } from './routes/operator-queue.route.ts';
+import { previewRoute } from './routes/preview.route.ts';
 import { providerEventsRoute } from './routes/provider-events.route.ts';
 
 export function createApp(deps: ApiDependencies): Express {
@@ -14,8 +24,18 @@ export function createApp(deps: ApiDependencies): Express {
   // A replay is the same bytes, not a 304.
   app.disable('etag');
   app.use(healthRoute(deps));
+  app.use(documentationRoute());
   app.use(admitAtMost(MOST_AT_ONCE));
   app.use(providerEventsRoute(deps));
+  app.use(operationListRoute(deps));
+  app.use(previewRoute(deps));
+  app.use(kindsRoute(deps));
+  app.use(auditEventsRoute(deps));
+  app.use(cancelRoute(deps));
+  app.use(operatorQueueRoute(deps));
+  app.use(operatorOperationsRoute(deps));
+  app.use(operatorHoldsRoute(deps));
+  app.use(grantsRoute(deps));
   app.use(operationsRoute(deps));
   app.use(() => {
     throw new HoldfastError('not_found', 'There is nothing at this path.');

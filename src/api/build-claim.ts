@@ -48,7 +48,8 @@ export function buildClaim(
   };
 }
 
-function targetOf({ target }: OperationDefinition, command: JsonObject): Claim['target'] {
+/** The question that a kind asks about the operation it acts on; null where it acts on none. */
+export function targetOf({ target }: OperationDefinition, command: JsonObject): Claim['target'] {
   if (!target) return null;
   return {
     operationId: target.operationId(command),

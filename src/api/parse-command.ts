@@ -13,12 +13,13 @@ export function parseCommand(definition: OperationDefinition, body: JsonValue): 
   });
 }
 
-function faultsOf(error: ZodError): MemberFault[] {
+/** Every fault with its place, as problem documents show them. */
+export function faultsOf(error: ZodError): MemberFault[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({
           pointer: pointerTo([...issue.path, key]),
-          detail: 'is not a member of this command',
+          detail: 'is not a member here',
         }))
       : [{ pointer: pointerTo(issue.path), detail: issue.message }],
   );

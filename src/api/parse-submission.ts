@@ -1,6 +1,10 @@
 // From an HTTP request to a submission: the only place that sees raw headers and bytes. Order of checks: contract §4.
 import type { Request } from 'express';
-import { parseIdempotencyKey, parseIdempotencyMode } from '../domain/idempotency-key.ts';
+import {
+  parseIdempotencyKey,
+  parseIdempotencyMode,
+  type IdempotencyMode,
+} from '../domain/idempotency-key.ts';
 import { HoldfastError } from '../domain/operation-error.ts';
 import { parseStrictJson, type JsonValue } from '../domain/strict-json.ts';
 import type { Submission } from './submission.types.ts';
@@ -29,16 +33,25 @@ export function parseSubmission(request: Request): Submission {
   const body = parseBody(request.body);
   const key = parseIdempotencyKey(request.headersDistinct['idempotency-key'] ?? []);
   if (!key.ok) throw new HoldfastError(key.code, key.detail);
-  const mode = parseIdempotencyMode(request.get('idempotency-mode'));
-  if (mode === undefined) {
-    throw new HoldfastError('invalid_parameter', 'Idempotency-Mode is first, retry or any.', {
-      parameter: 'Idempotency-Mode',
-    });
-  }
-  return { key: key.key, mode, body, ...readTracing(request) };
+  return { key: key.key, mode: readMode(request), body, ...readTracing(request) };
 }
 
-function parseBody(bytes: unknown): JsonValue {
+/** The same without the duty to send a key: a preview claims none. */
+export function parsePreview(request: Request): Omit<Submission, 'key'> & { key?: string } {
+  if (request.get('idempotency-key') !== undefined) return parseSubmission(request);
+  return { body: parseBody(request.body), mode: readMode(request), ...readTracing(request) };
+}
+
+function readMode(request: Request): IdempotencyMode {
+  const mode = parseIdempotencyMode(request.get('idempotency-mode'));
+  if (mode !== undefined) return mode;
+  throw new HoldfastError('invalid_parameter', 'Idempotency-Mode is first, retry or any.', {
+    parameter: 'Idempotency-Mode',
+  });
+}
+
+/** The body as strict JSON; throws `invalid_json`. */
+export function parseBody(bytes: unknown): JsonValue {
   const parsed = parseStrictJson(bytes instanceof Uint8Array ? bytes : new Uint8Array());
   if (parsed.ok) return parsed.value;
   const { pointer } = parsed;

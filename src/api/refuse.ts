@@ -4,16 +4,22 @@ import { recordRefusal } from '../store/refusals.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import type { SubmitRequest } from './submission.types.ts';
 
+/** Who asked for what. A preview may come without a key, and has a route of its own. */
+export type RefusedRequest = Pick<SubmitRequest, 'principal' | 'kind' | 'agentRun'> & {
+  readonly key?: string | undefined;
+  readonly route?: string;
+};
+
 /** Audits the refusal and gives it back to be thrown. Where the audit can't be written the caller hears of that instead. */
 export async function refuse(
-  deps: ApiDependencies,
-  { principal, kind, key, agentRun }: SubmitRequest,
+  deps: Pick<ApiDependencies, 'pool'>,
+  { principal, kind, key, agentRun, route }: RefusedRequest,
   refusal: HoldfastError,
 ): Promise<HoldfastError> {
   await recordRefusal(deps.pool, {
     principal,
     code: refusal.code,
-    route: `/agent/operations/${kind}`,
+    route: route ?? `/agent/operations/${kind}`,
     idempotencyKey: key,
     agentRun,
     operationId: refusal.members.operation_id,

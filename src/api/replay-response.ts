@@ -23,6 +23,12 @@ export function answerRead(response: Response, file: OperationFile): void {
   answerFile(response, file, 200);
 }
 
+/** Answers a wish that is carried out later: 202 with the operation as it stands. */
+export function answerAccepted(response: Response, file: OperationFile): void {
+  response.set('Location', locationOf(file.operation.operationId));
+  answerFile(response, file, 202);
+}
+
 function answerFile(response: Response, file: OperationFile, openStatus: number): void {
   const { status, responseBody, responseStatus } = file.operation;
   response.type('application/json');

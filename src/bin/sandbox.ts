@@ -8,6 +8,7 @@ await runProcess('sandbox', (config, logger) =>
   startSandbox({
     port: config.ports.sandbox,
     adminPort: config.ports.sandboxAdmin,
+    host: config.sandbox.host,
     home: config.home,
     webhooks: webhooksOf(config),
     logger,
@@ -15,11 +16,11 @@ await runProcess('sandbox', (config, logger) =>
 );
 
 /** What a customer would type into the provider's settings. Credentials from the environment are not this process's to read. */
-function webhooksOf({ connections, ports }: Config): WebhookEndpoint[] {
+function webhooksOf({ connections, sandbox }: Config): WebhookEndpoint[] {
   return connections.flatMap(({ name, adapter, credential, webhookSecret }) => {
     if (adapter !== 'sandbox') return [];
     if (credential.from !== 'literal' || webhookSecret.from !== 'literal') return [];
-    const url = `http://127.0.0.1:${ports.api}/connections/${name}/events`;
+    const url = `${sandbox.webhookUrl}/connections/${name}/events`;
     return [{ credential: credential.value, url, secret: webhookSecret.value }];
   });
 }

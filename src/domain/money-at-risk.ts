@@ -10,7 +10,10 @@ export interface AmountAtRisk {
 }
 
 /** The frozen amount of its target or the one of its command; null for operations that move no money. */
-export function moneyAtRisk({ plan, command }: Pick<Operation, 'plan' | 'command'>): AmountAtRisk | null {
+export function moneyAtRisk({
+  plan,
+  command,
+}: Pick<Operation, 'plan' | 'command'>): AmountAtRisk | null {
   if (plan.target) return amountOfMinor(plan.target.amount_minor, plan.target.currency);
   const { amount, currency } = command;
   if (typeof amount !== 'string' || typeof currency !== 'string') return null;

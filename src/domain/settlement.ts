@@ -60,9 +60,9 @@ function contradiction(reference?: string): Change {
   };
 }
 
-/** A person named one effect as done, and the provider shows another: perhaps there are two. */
-function isOtherEffect({ resolvedBy, providerReference }: Operation, definite: Definite): boolean {
-  if (resolvedBy === null || providerReference === null) return false;
+/** One effect is known as done, and the provider shows another: perhaps there are two. */
+function isOtherEffect({ providerReference }: Operation, definite: Definite): boolean {
+  if (providerReference === null) return false;
   return definite.status === 'succeeded' && definite.reference !== providerReference;
 }
 

@@ -68,10 +68,16 @@ export interface RunningSandbox {
   stop(): Promise<void>;
 }
 
-/** Starts a provider on two loopback ports; 0 takes any free one. Rejects with a sentence where a port is taken. */
-export async function startSandbox(
-  options: SandboxOptions & { readonly port: number; readonly adminPort: number },
-): Promise<RunningSandbox> {
+/** Where both sides listen; 0 takes any free port. */
+interface Place {
+  readonly port: number;
+  readonly adminPort: number;
+  /** Loopback unless told otherwise: anyone who reaches these ports may do everything. */
+  readonly host?: string | undefined;
+}
+
+/** Starts a provider on two ports. Rejects with a sentence where one is taken. */
+export async function startSandbox(options: SandboxOptions & Place): Promise<RunningSandbox> {
   const servers = [createServer(), createServer()] as const;
   const closeServers = () => Promise.all(servers.map(closeServer));
   try {
@@ -92,21 +98,25 @@ export async function startSandbox(
 /** Both settle before a failure is told, so that no server is left that listens later. */
 async function listenBoth(
   servers: readonly [Server, Server],
-  { port, adminPort }: { readonly port: number; readonly adminPort: number },
+  { port, adminPort, host = '127.0.0.1' }: Place,
 ): Promise<readonly [string, string]> {
   const opened = [
-    listen(servers[0], port, 'SANDBOX_PORT'),
-    listen(servers[1], adminPort, 'SANDBOX_ADMIN_PORT'),
+    listen(servers[0], { port, host }, 'SANDBOX_PORT'),
+    listen(servers[1], { port: adminPort, host }, 'SANDBOX_ADMIN_PORT'),
   ] as const;
   await Promise.allSettled(opened);
   return Promise.all(opened);
 }
 
-/** Loopback only: anyone who reaches these ports may do everything. */
-async function listen(server: Server, port: number, variable: string): Promise<string> {
+/** Answers the URL at which this machine reaches it. */
+async function listen(
+  server: Server,
+  { port, host }: { readonly port: number; readonly host: string },
+  variable: string,
+): Promise<string> {
   // A client that reuses a connection just as it is closed gets an error nobody asked for.
   server.keepAliveTimeout = 60_000;
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (cause) {

@@ -3,19 +3,23 @@ import type { Operation } from '../domain/operation.ts';
 import type { OperationState } from '../domain/operation-state.ts';
 import type { Queryable } from './pool.ts';
 
-export type AuditType =
-  | 'requested'
-  | 'claimed'
-  | 'approval_requested'
-  | 'approval_decided'
-  | 'intent'
-  | 'sent'
-  | 'provider_answer'
-  | 'lookup'
-  | 'transition'
-  | 'replayed'
-  | 'refused'
-  | 'resolved';
+/** Every type of event there is (contract §10). */
+export const AUDIT_TYPES = [
+  'requested',
+  'claimed',
+  'approval_requested',
+  'approval_decided',
+  'intent',
+  'sent',
+  'provider_answer',
+  'lookup',
+  'transition',
+  'replayed',
+  'refused',
+  'resolved',
+] as const;
+
+export type AuditType = (typeof AUDIT_TYPES)[number];
 
 /** One event; `at` is the database clock's time of the change. */
 export interface AuditEvent {

@@ -1,6 +1,6 @@
 // Holds: an operator's pause of a connection or halt of everything. New intents are not committed while one applies; what is in
 // flight is not touched. '*' stands for every account or every connection.
-import type { Pool } from './pool.ts';
+import type { Pool, Queryable } from './pool.ts';
 
 export interface Hold {
   /** An account, or '*'. */
@@ -30,3 +30,31 @@ export async function lift(pool: Pool, { accountId, connection }: Hold): Promise
 export const IS_HELD = `exists (
   select 1 from holds h
   where h.account_id in (o.account_id, '*') and h.connection in (o.connection, '*'))`;
+
+/** A hold as the people of one account see it. */
+export interface ActiveHold {
+  readonly scope: 'account' | 'all_accounts';
+  /** Null: every connection. */
+  readonly connection: string | null;
+  readonly since: string;
+  /** Who set it; null where that is somebody of another account. */
+  readonly principalId: string | null;
+}
+
+/** Holds that apply to this account, on these connections ('*': those on every connection); all of them without a list. */
+export async function activeHolds(
+  db: Queryable,
+  accountId: string,
+  connections?: readonly string[],
+): Promise<ActiveHold[]> {
+  const { rows } = await db.query<ActiveHold>(
+    `select case h.account_id when '*' then 'all_accounts' else 'account' end as scope,
+       nullif(h.connection, '*') as connection, h.held_at as since,
+       case p.account_id when $1 then p.principal_id end as "principalId"
+     from holds h join principals p using (principal_id)
+     where h.account_id in ($1, '*') and ($2::text[] is null or h.connection = any ($2))
+     order by h.held_at, h.account_id, h.connection`,
+    [accountId, connections],
+  );
+  return rows;
+}

@@ -80,7 +80,9 @@ function conditionsOf(filter: OperationFilter, bind: (value: unknown) => string)
     ),
     ...on(filter.createdAfter, (time) => `o.created_at > ${time}`),
     ...(before
-      ? [`(o.created_at, o.operation_id) < (${bind(before.createdAt)}, ${bind(before.operationId)})`]
+      ? [
+          `(o.created_at, o.operation_id) < (${bind(before.createdAt)}, ${bind(before.operationId)})`,
+        ]
       : []),
   ];
 }

@@ -80,7 +80,9 @@ export interface AttachmentsRow {
 }
 
 /** Attempts and approval of a row that carries them as JSON. */
-export function attachmentsFromRow(row: AttachmentsRow): Pick<OperationFile, 'attempts' | 'approval'> {
+export function attachmentsFromRow(
+  row: AttachmentsRow,
+): Pick<OperationFile, 'attempts' | 'approval'> {
   const attempts = row.attempts.map((one) => ({
     ...one,
     started_at: time(one['started_at']),

@@ -9,7 +9,9 @@ export function portsToUse(config: Config): ReadonlyMap<string, number> {
     ['PORT', ports.api],
     ['SANDBOX_PORT', ports.sandbox],
     ['SANDBOX_ADMIN_PORT', ports.sandboxAdmin],
+    ['METRICS_PORT', ports.metrics],
   ];
+  if (ports.apiMetrics !== undefined) used.push(['API_METRICS_PORT', ports.apiMetrics]);
   if (config.temporal.embedded) {
     used.push(['TEMPORAL_PORT', ports.temporal], ['TEMPORAL_UI_PORT', ports.temporalUi]);
   }

@@ -15,6 +15,7 @@ export function readyScreen(config: Config): string {
         : `of the server at ${temporal.address}`,
     ],
     ['Sandbox admin', `http://127.0.0.1:${ports.sandboxAdmin}`],
+    ['Metrics', `http://127.0.0.1:${ports.metrics}/metrics`],
     ['Postgres', postgres.embedded ? postgres.url : 'as DATABASE_URL says'],
     ['Credentials', credentialsPath(config.home)],
     ['Logs', `${config.home}/logs`],

@@ -60,14 +60,6 @@ describe('an API that is killed', () => {
     expect({ status, state: body.status }).toEqual({ status: 200, state: 'SUCCEEDED' });
     expect(await system.provider.sawOf(body.operation_id)).toMatchObject({ ...ONE, tokens: [key] });
   });
-
-  async function claimOf(key: string): Promise<string | undefined> {
-    const { rows } = await system.pool.query<{ operation_id: string }>(
-      'select operation_id from operations where idempotency_key = $1',
-      [key],
-    );
-    return rows[0]?.operation_id;
-  }
 });
 
 describe('a worker that gets SIGTERM', () => {
@@ -107,3 +99,11 @@ describe('a worker that gets SIGTERM', () => {
     expect(await system.provider.sawOf(body.operation_id)).toMatchObject(ONE);
   });
 });
+
+async function claimOf(key: string): Promise<string | undefined> {
+  const { rows } = await system.pool.query<{ operation_id: string }>(
+    'select operation_id from operations where idempotency_key = $1',
+    [key],
+  );
+  return rows[0]?.operation_id;
+}

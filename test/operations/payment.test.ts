@@ -20,10 +20,13 @@ const memo = fc
   .string({ maxLength: 60, unit: 'grapheme' })
   .filter((text) => !/\p{Surrogate}/u.test(text) && !text.includes('\0'));
 const money = fc
-  .tuple(fc.integer({ min: 1, max: 10 ** 12 }), fc.constantFrom(['USD', 2], ['jpy', 0], ['Kwd', 3]))
+  .tuple(
+    fc.integer({ min: 1, max: 10 ** 12 }),
+    fc.constantFrom<[string, number]>(['USD', 2], ['jpy', 0], ['Kwd', 3]),
+  )
   .map(([minor, [currency, digits]]) => ({
-    amount: formatAmount(String(minor), Number(digits)),
-    currency: String(currency),
+    amount: formatAmount(String(minor), digits),
+    currency,
   }));
 const bodies = fc
   .record(
@@ -62,6 +65,13 @@ const refused = (members: Record<string, unknown>) =>
   payment.command.safeParse({ ...MINIMAL, ...members });
 const messagesOf = (members: Record<string, unknown>) =>
   refused(members).error?.issues.map(({ message }) => message) ?? [];
+
+const keyOf = (members: object) =>
+  payment.businessKey(commandOf(payment, { ...MINIMAL, ...members }));
+const request = (members: object) =>
+  JSON.parse(
+    sandboxProvider.requestFor('payment', commandOf(payment, { ...MINIMAL, ...members }), null),
+  );
 
 describe('a payment', () => {
   it('is captured at once unless it says otherwise', () => {
@@ -127,6 +137,14 @@ describe('a payment', () => {
     expect(faultsOf(payment, { ...MINIMAL, invoice_id })).toEqual(['/invoice_id']);
   });
 
+  it('has intended_repeat_of in one spelling, like every identifier', () => {
+    const repeat = commandOf(payment, { ...MINIMAL, intended_repeat_of: ' op_1 ' });
+    expect(repeat['intended_repeat_of']).toBe('op_1');
+    expect(faultsOf(payment, { ...MINIMAL, intended_repeat_of: 'op\u200b_1' })).toEqual([
+      '/intended_repeat_of',
+    ]);
+  });
+
   it('names every fault at once', () => {
     const found = faultsOf(payment, { amount: 250, currency: 5, customer_id: '', extra: 1 });
     for (const pointer of ['/amount', '/currency', '/invoice_id', '/extra']) {
@@ -135,8 +153,6 @@ describe('a payment', () => {
   });
 
   it('is one business per invoice, whatever else differs', () => {
-    const keyOf = (members: object) =>
-      payment.businessKey(commandOf(payment, { ...MINIMAL, ...members }));
     expect(keyOf({})).not.toBeNull();
     expect(keyOf({ amount: '1.00', customer_id: 'cus_2', memo: 'x' })).toBe(keyOf({}));
     expect(keyOf({ invoice_id: ' inv-1 ' })).toBe(keyOf({}));
@@ -157,10 +173,6 @@ describe('a payment', () => {
   });
 
   it('is sent to the sandbox in minor units, as text', () => {
-    const request = (members: object) =>
-      JSON.parse(
-        sandboxProvider.requestFor('payment', commandOf(payment, { ...MINIMAL, ...members }), null),
-      );
     expect(request({ memo: 'm' })).toEqual({
       amount: '25000',
       currency: 'USD',

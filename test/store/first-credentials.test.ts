@@ -91,7 +91,9 @@ describe('the first credentials', () => {
   });
 
   it('are in the file before they are in the database, and a later start takes up that file', async () => {
-    await pool.query(`alter table api_keys add constraint broken check (key_id not like '%admin%')`);
+    await pool.query(
+      `alter table api_keys add constraint broken check (key_id not like '%admin%')`,
+    );
     await expect(ensure()).rejects.toThrow(/broken/);
     const before = readFileSync(path(), 'utf8');
     await pool.query('alter table api_keys drop constraint broken');

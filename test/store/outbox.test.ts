@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/domain/operation.ts';
 import { relayOnce } from '../../src/outbox/relay.ts';
-import { leaseMessages, startDelivered } from '../../src/store/outbox.store.ts';
+import { deliveryFailed, leaseMessages, startDelivered } from '../../src/store/outbox.store.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { fakeStarter } from '../support/fake-starter.ts';
 import { claimed, openRegister, type Register } from '../support/register.ts';
@@ -53,12 +53,13 @@ describe('the outbox', () => {
     });
   });
 
-  it('comes back after a pause that doubles from a second to five minutes', async () => {
+  it('comes back after a pause that doubles from a second to five minutes with each failure', async () => {
     await claimMany(1);
     const pauses: number[] = [];
     for (let round = 0; round < 12; round++) {
       await register.pool.query('update outbox_messages set next_delivery_at = holdfast_now()');
-      await leaseMessages(register.pool, 1);
+      const [message] = await leaseMessages(register.pool, 1);
+      await deliveryFailed(register.pool, message?.messageId ?? '', 'a test');
       const ms = await register.count(
         'select extract(epoch from next_delivery_at - holdfast_now()) * 1000 from outbox_messages',
       );
@@ -67,12 +68,13 @@ describe('the outbox', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
   });
 
-  it('is not leased again before its pause is over', async () => {
+  it('is not leased again before its lease is over', async () => {
     await claimMany(1);
     await register.shiftClock(5_000);
     expect(await leaseMessages(register.pool, 10)).toHaveLength(1);
+    await register.shiftClock(34_000);
     expect(await leaseMessages(register.pool, 10)).toEqual([]);
-    await register.shiftClock(7_000);
+    await register.shiftClock(36_000);
     expect(await leaseMessages(register.pool, 10)).toMatchObject([{ deliveries: 2 }]);
   });
 
@@ -99,12 +101,12 @@ describe('the relay', () => {
     const [first = '', second = ''] = await claimMany(2);
     await register.shiftClock(5_000);
     const starter = fakeStarter((operation: Operation) => {
-      if (operation.operationId === first) throw new TypeError('away');
+      if (operation.operationId === first) throw new Error('away');
     });
     expect(await relayOnce({ pool: register.pool, starter, logger })).toBe(1);
     expect(starter.started).toEqual([second]);
     expect(
       await register.rows('select operation_id, last_error, deliveries from outbox_messages'),
-    ).toEqual([{ operation_id: first, last_error: 'TypeError', deliveries: 1 }]);
+    ).toEqual([{ operation_id: first, last_error: 'Error: away', deliveries: 1 }]);
   });
 });

@@ -33,5 +33,10 @@ test('names both variables that ask for the same port', async () => {
 
 test('asks for no ports of servers that are not started', () => {
   const config = readConfig({ DATABASE_URL: 'postgres://x', TEMPORAL_ADDRESS: 'x:7233' });
-  expect([...portsToUse(config).keys()]).toEqual(['PORT', 'SANDBOX_PORT', 'SANDBOX_ADMIN_PORT']);
+  expect([...portsToUse(config).keys()]).toEqual([
+    'PORT',
+    'SANDBOX_PORT',
+    'SANDBOX_ADMIN_PORT',
+    'METRICS_PORT',
+  ]);
 });

@@ -32,6 +32,8 @@ export function fakeStarter(
       await onStart(operation);
       fake.reconciled.push(operation.operationId);
     },
+    wake: (operation: Operation) => Promise.resolve(onStart(operation)),
+    lookNow: (operation: Operation) => Promise.resolve(onStart(operation)),
     answers: async () => true,
     isRunning: async ({ operationId }: Operation) => fake.running.has(operationId),
   };

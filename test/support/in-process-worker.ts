@@ -1,12 +1,6 @@
 // A worker inside the test's own process: the real activities over the real bundle, with something put in the way of one of them.
 import { fileURLToPath } from 'node:url';
-import {
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/index.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -15,6 +9,7 @@ import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
 import { createPool } from '../../src/store/pool.ts';
 import type { OperationActivities } from '../../src/workflows/activities.contract.ts';
+import { quietRuntime } from './quiet-runtime.ts';
 import type { RunningSystem } from './running-system.ts';
 
 export const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
@@ -32,15 +27,12 @@ export interface InProcessWorker {
   stop(): Promise<void>;
 }
 
-let installed = false;
-
 /** Polls the system's task queue until stopped. Neither relay nor sweep run beside it. */
 export async function startInProcessWorker(
   system: RunningSystem,
   { adapter = (real) => real, activities = (real) => real, options = {} }: InTheWay,
 ): Promise<InProcessWorker> {
-  if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-  installed = true;
+  quietRuntime();
   const { connections } = readConfig(system.env);
   const pool = createPool(system.databaseUrl, { max: 10, onIdleError: () => {} });
   const real = createActivities({

@@ -18,6 +18,7 @@ import { createTestDatabase } from './postgres.ts';
 const PEOPLE: Readonly<Record<string, Role>> = {
   agent: 'agent',
   agent_2: 'agent',
+  agent_bare: 'agent',
   approver: 'approver',
   operator: 'operator',
   auditor: 'auditor',
@@ -40,7 +41,7 @@ export interface Register {
   readonly close: () => Promise<void>;
 }
 
-/** A fresh database with principals; agents are granted payments. */
+/** A fresh database with principals; agents are granted payments, all but `agent_bare`. */
 export async function openRegister(): Promise<Register> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 20, onIdleError: () => {} });
@@ -52,7 +53,7 @@ export async function openRegister(): Promise<Register> {
         accountId,
         owner: `owner-of-${accountId}.${name}`,
         roles: [role],
-        grants: role === 'agent' ? ['payment'] : [],
+        grants: role === 'agent' && name !== 'agent_bare' ? ['payment'] : [],
         keyId: `${accountId}.${name}.key`,
         secret: secretOf(`${accountId}.${name}`),
       })),

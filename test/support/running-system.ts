@@ -16,7 +16,7 @@ import { KINDS } from '../../src/operations/registry.ts';
 import type { SandboxOptions } from '../../src/sandbox/app.ts';
 import { createPool, type Pool } from '../../src/store/pool.ts';
 import { freePort } from '../../src/supervisor/probes.ts';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { startProcess, untilServing, untilUp, type Env, type TestProcess } from './processes.ts';
 import { startProvider, type ProviderControl, type Seen } from './provider-control.ts';
 import { testTemporal } from './temporal.ts';
@@ -92,6 +92,8 @@ export interface SystemOptions {
   /** Started at once; the others by `startApi` and `startWorker`. Default 1. */
   readonly apis?: number;
   readonly workers?: number;
+  /** A migrated database, if not one in the run's shared cluster. */
+  readonly database?: TestDatabase;
   /** Where the engine is, if not the run's shared server. */
   readonly temporal?: { readonly address: string; readonly namespace: string };
 }
@@ -107,9 +109,10 @@ export async function startSystem({
   apis = 1,
   workers = 1,
   temporal: engine,
+  database: ownDatabase,
 }: SystemOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-system-'));
-  const database = await createTestDatabase();
+  const database = ownDatabase ?? (await createTestDatabase());
   // Named apart, so that a test can cut the connections of the processes and keep its own.
   const ownUrl = `${database.url}?application_name=${RIG}`;
   const pool = createPool(ownUrl, { max: 5, onIdleError: () => {} });
@@ -153,11 +156,9 @@ export async function startSystem({
     await untilUp(one);
     return one;
   };
-  const several = <T>(many: number, begin: () => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: many }, begin));
   const [startedApis, startedWorkers] = await Promise.all([
-    several(apis, startApi),
-    several(workers, startWorker),
+    several(apis, () => startApi()),
+    several(workers, () => startWorker()),
   ]);
   const { accounts } = JSON.parse(
     readFileSync(join(home, 'credentials.json'), 'utf8'),
@@ -192,6 +193,10 @@ export async function startSystem({
     },
   };
 }
+
+/** Begins several at once. */
+const several = <T>(many: number, begin: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: many }, begin));
 
 type Accounts = CredentialsFile['accounts'];
 

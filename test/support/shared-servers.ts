@@ -84,7 +84,8 @@ async function startTemporal() {
   return { address: `127.0.0.1:${port}`, stop: () => stopChild(child, home) };
 }
 
-async function startChild(spec: ChildSpec, home: string): Promise<SupervisedChild> {
+/** Runs a server until `stop`, and not longer than this process. */
+export async function startChild(spec: ChildSpec, home: string): Promise<SupervisedChild> {
   const child = new SupervisedChild(spec, home, (sentence) =>
     process.stderr.write(`${sentence}\n`),
   );
@@ -101,7 +102,7 @@ async function stopChild(child: SupervisedChild, home: string): Promise<void> {
 }
 
 /** Open to others, because as root Postgres runs as another user. */
-function temporaryHome(): string {
+export function temporaryHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
   chmodSync(home, 0o755);
   createHome(home);

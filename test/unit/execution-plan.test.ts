@@ -5,6 +5,9 @@ import { CARD, PLAN_SETTINGS, planOf } from '../support/operation-file.ts';
 const withDeadline = (providerDeadlineMs: number) =>
   planFor({ ...PLAN_SETTINGS, providerDeadlineMs }, CARD, false);
 
+const authoritative = (card: Parameters<typeof planOf>[0]) =>
+  planOf(card).reconcile.absence_is_authoritative;
+
 describe('the plan of an operation', () => {
   it('tries five times in two minutes where the provider refuses', () => {
     expect(REFUSAL_DELAYS_MS).toHaveLength(4);
@@ -24,8 +27,6 @@ describe('the plan of an operation', () => {
   });
 
   it('takes absence for authoritative only where the card says so and bounds processing', () => {
-    const authoritative = (card: Parameters<typeof planOf>[0]) =>
-      planOf(card).reconcile.absence_is_authoritative;
     expect(authoritative({})).toBe(true);
     expect(authoritative({ absenceIsAuthoritative: false })).toBe(false);
     expect(authoritative({ maxProcessingMs: undefined })).toBe(false);

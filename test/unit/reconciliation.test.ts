@@ -40,6 +40,7 @@ function situation(members: Partial<Situation> = {}): Situation {
     lastUnknownReason: 'lost_answer',
     absentLooksMs: [],
     resends: 0,
+    lastRefused: false,
     safeResendUntilMs: 24 * HOUR_MS,
     ...members,
   };
@@ -133,6 +134,13 @@ describe('absence', () => {
     expect(judgeLook(absent, certain())).toEqual({ next: 'resend' });
   });
 
+  it('leads to the next resend at the pace of looks where the last was refused', () => {
+    const refused = { lastRefused: true, nowMs: 300_000, absentLooksMs: [290_000] };
+    const early = certain({ ...refused, lastIntentMs: 200_000 });
+    expect(judgeLook(absent, early)).toEqual({ next: 'look', inMs: 199_000 });
+    expect(judgeLook(absent, certain(refused))).toEqual({ next: 'resend' });
+  });
+
   it('settles as FAILED after the resend was lost as well', () => {
     expect(judgeLook(absent, certain({ resends: 1 }))).toMatchObject({
       next: 'settle',
@@ -213,17 +221,17 @@ describe('a lookup that can’t be made', () => {
   });
 });
 
-describe('the schedule of looks', () => {
-  function looks(untilMs: number): { at: number; delay: number }[] {
-    const all = [];
-    for (let at = 0; at < untilMs;) {
-      const delay = delayToNextLook(plan, at);
-      all.push({ at, delay });
-      at += delay;
-    }
-    return all;
+function looks(untilMs: number): { at: number; delay: number }[] {
+  const all = [];
+  for (let at = 0; at < untilMs;) {
+    const delay = delayToNextLook(plan, at);
+    all.push({ at, delay });
+    at += delay;
   }
+  return all;
+}
 
+describe('the schedule of looks', () => {
   it('starts at the first look', () => {
     expect(delayToNextLook(plan, 0)).toBe(1_000);
     const slow = { ...plan, first_look_ms: 30_000 };
@@ -265,6 +273,7 @@ const anySituation = fc
     lastUnknownReason: fc.constantFrom(...REASONS),
     absentLooksMs: fc.array(fc.integer({ min: 0, max: 90 * HOUR_MS }), { maxLength: 4 }),
     resends: fc.nat(2),
+    lastRefused: fc.boolean(),
     safeResendUntilMs: fc.integer({ min: 0, max: 90 * HOUR_MS }),
     token: fc.constantFrom('native' as const, 'client_id' as const),
     absenceIsAuthoritative: fc.boolean(),

@@ -19,6 +19,9 @@ const CONTRACT: Readonly<Record<string, readonly [string, string, boolean]>> = {
   CANCELED: ['none', 'never', true],
 };
 
+const reversed = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).toReversed()) as T;
+
 const MEMBERS = [
   'operation_id',
   'kind',
@@ -119,8 +122,6 @@ describe('the representation of an operation', () => {
   });
 
   it('gives equal bytes for equal files, however their members are ordered', () => {
-    const reversed = <T extends object>(value: T): T =>
-      Object.fromEntries(Object.entries(value).toReversed()) as T;
     fc.assert(
       fc.property(
         fc.constantFrom(...OPERATION_STATES),

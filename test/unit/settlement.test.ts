@@ -21,6 +21,9 @@ const NOTHING_DONE = ['FAILED', 'REJECTED', 'EXPIRED', 'CANCELED'] as const;
 const at = (status: OperationState, members: Partial<Operation> = {}) =>
   operationOf({ status, ...members });
 
+const refused = (count: number) =>
+  Array.from({ length: count }, (_, n) => attemptOf(n + 1, 'not_sent'));
+
 describe('definite evidence', () => {
   it.each(OPEN)('of a success settles %s with result and reference', (status) => {
     expect(changeByDefinite(at(status), succeeded)).toEqual({
@@ -127,9 +130,6 @@ describe('the answer to an attempt', () => {
   it('contradicts FAILED by a success of an older attempt', () => {
     expect(changeByAttempt(at('FAILED'), two, 1, succeeded)?.to).toBe('NEEDS_REVIEW');
   });
-
-  const refused = (count: number) =>
-    Array.from({ length: count }, (_, n) => attemptOf(n + 1, 'not_sent'));
 
   it.each([1, 2, 3, 4])('leaves room for another try after refusal %i', (count) => {
     const change = changeByAttempt(at('IN_PROGRESS'), refused(count), count, OUTCOMES.not_sent);

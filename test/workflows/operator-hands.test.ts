@@ -133,7 +133,12 @@ describe.concurrent('engine fact 4: a terminated run', () => {
     const key = freshKey();
     const { body } = await system.submit({ key, amount: '2000.00' });
     const { workflowId } = system.runOf(key);
-    await until('its run is open', () => system.runOf(key).describe().catch(() => undefined));
+    await until('its run is open', () =>
+      system
+        .runOf(key)
+        .describe()
+        .catch(() => undefined),
+    );
     await system.runOf(key).terminate('a test');
     await system.sweepNow(body.operation_id);
     await until('it runs again', async () => {
@@ -172,23 +177,6 @@ describe.concurrent('engine fact 4: a terminated run', () => {
 });
 
 describe.concurrent('engine fact 9: the reconciling child', () => {
-  async function reconciling() {
-    const key = freshKey();
-    await system.provider.script(key, 'commit_then_500');
-    await system.provider.lookups(key, 'down');
-    const { body } = await system.submit({ key });
-    await system.untilLookedUp(body.operation_id);
-    const child = system.reconciliationOf(body.operation_id);
-    const { runId } = await child.describe();
-    return { key, operationId: body.operation_id, child, runId };
-  }
-
-  async function settles({ key, operationId }: { key: string; operationId: string }) {
-    await system.provider.lookups(key, 'up');
-    expect(await system.atRest(operationId)).toMatchObject({ status: 'SUCCEEDED' });
-    expect(await system.provider.sawOf(operationId)).toMatchObject({ effects: 1, writes: 1 });
-  }
-
   it('runs on when its parent is terminated, and the sweep starts no second one', async () => {
     const one = await reconciling();
     await system.runOf(one.key).terminate('a test');
@@ -228,6 +216,24 @@ describe.concurrent('engine fact 9: the reconciling child', () => {
   });
 });
 
+describe.concurrent('a cancellation from outside, before anything was sent', () => {
+  it('cancels the operation and gives its invoice back', async () => {
+    const key = freshKey();
+    const { body } = await system.submit({ key, amount: '2000.00' });
+    await until('its run is open', () =>
+      system
+        .runOf(key)
+        .describe()
+        .catch(() => undefined),
+    );
+    await system.runOf(key).cancel();
+    expect(await system.atRest(body.operation_id)).toMatchObject({ status: 'CANCELED' });
+    const next = await system.submit({ invoice_id: `inv-${key}`, wait: 30 });
+    expect(next.body.status).toBe('SUCCEEDED');
+    expect(await system.provider.sawOf(body.operation_id)).toMatchObject({ writes: 0 });
+  });
+});
+
 describe.concurrent('a cancellation from outside, once something was sent', () => {
   it('changes nothing: the call ends and its outcome stands', async () => {
     const key = freshKey();
@@ -257,11 +263,6 @@ describe.concurrent('a cancellation from outside, once something was sent', () =
 });
 
 describe.concurrent('engine fact 6: a run that can not do its work', () => {
-  async function failedTasksOf(workflowId: string): Promise<number> {
-    const { events } = await system.engine.workflow.getHandle(workflowId).fetchHistory();
-    return (events ?? []).filter((one) => one.workflowTaskFailedEventAttributes).length;
-  }
-
   it('is not wedged by an activity that throws, and goes on when the cause is gone', async () => {
     const key = freshKey();
     const db = await system.pool.connect();
@@ -275,7 +276,10 @@ describe.concurrent('engine fact 6: a run that can not do its work', () => {
     db.release();
     const { body } = await system.submit({ key });
     await until('the dispatch failed twice', async () => {
-      const { events } = await system.runOf(key).fetchHistory().catch(() => ({ events: [] }));
+      const { events } = await system
+        .runOf(key)
+        .fetchHistory()
+        .catch(() => ({ events: [] }));
       return (events ?? []).filter((one) => one.timerFiredEventAttributes).length >= 2;
     });
     expect(await system.statusOf(body.operation_id)).toBe('PENDING');
@@ -298,19 +302,45 @@ describe.concurrent('engine fact 6: a run that can not do its work', () => {
         workflowId,
         args: [{ ...input, operation_id: 'op_missing' }],
       });
+      const run = system.engine.workflow.getHandle(workflowId);
       const end = await until(
         'the run has ended',
         async () => {
-          const { status } = await system.engine.workflow.getHandle(workflowId).describe();
+          const { status } = await run.describe();
           return status.name !== 'RUNNING' && status.name;
         },
         10_000,
-      ).finally(() => system.engine.workflow.getHandle(workflowId).terminate().catch(() => {}));
+      ).catch(() => 'RUNNING');
+      if (end === 'RUNNING') await run.terminate();
       expect(['COMPLETED', 'FAILED']).toContain(end);
       expect(await failedTasksOf(workflowId)).toBe(0);
     },
   );
 });
+
+/** An operation whose reconciliation runs and finds no answer. */
+async function reconciling() {
+  const key = freshKey();
+  await system.provider.script(key, 'commit_then_500');
+  await system.provider.lookups(key, 'down');
+  const { body } = await system.submit({ key });
+  await system.untilLookedUp(body.operation_id);
+  const child = system.reconciliationOf(body.operation_id);
+  const { runId } = await child.describe();
+  return { key, operationId: body.operation_id, child, runId };
+}
+
+/** Lets lookups answer, and sees the operation settled by one. */
+async function settles({ key, operationId }: { key: string; operationId: string }) {
+  await system.provider.lookups(key, 'up');
+  expect(await system.atRest(operationId)).toMatchObject({ status: 'SUCCEEDED' });
+  expect(await system.provider.sawOf(operationId)).toMatchObject({ effects: 1, writes: 1 });
+}
+
+async function failedTasksOf(workflowId: string): Promise<number> {
+  const { events } = await system.engine.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).filter((one) => one.workflowTaskFailedEventAttributes).length;
+}
 
 async function untilRunClosed(workflowId: string, runId: string): Promise<string> {
   return until(`run ${runId} has ended`, async () => {

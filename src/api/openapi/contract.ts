@@ -15,10 +15,7 @@ export interface Answer {
 }
 
 export type ResponseHeader =
-  | 'Operation-Disposition'
-  | 'Location'
-  | 'Retry-After'
-  | 'Idempotent-Replayed';
+  'Operation-Disposition' | 'Location' | 'Retry-After' | 'Idempotent-Replayed';
 
 export interface RouteContract {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -58,18 +55,18 @@ const OF_EVERY_BODY: readonly ProblemCode[] = [
   'unsupported_media_type',
 ];
 
+const OF_EVERY_CALL: readonly ProblemCode[] = ['invalid_parameter', 'unavailable'];
+
 /** Every code that a route may be refused with. */
 export function problemCodesOf(contract: RouteContract): ProblemCode[] {
-  const withCredential = Array.isArray(contract.roles) ? OF_EVERY_CREDENTIAL : [];
-  const withBody = contract.body === undefined ? [] : OF_EVERY_BODY;
+  const { roles, body, problems } = contract;
   return [
     ...new Set<ProblemCode>([
-      'invalid_parameter',
-      ...withCredential,
-      ...withBody,
-      ...contract.problems,
+      ...(roles === 'public' ? [] : OF_EVERY_CALL),
+      ...(typeof roles === 'string' ? [] : OF_EVERY_CREDENTIAL),
+      ...(body === undefined ? [] : OF_EVERY_BODY),
+      ...problems,
       'internal_error',
-      'unavailable',
     ]),
   ];
 }

@@ -41,7 +41,7 @@ export const limit = z
   .meta({
     description: 'Most entries of the answer.',
     override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
-      delete jsonSchema["pattern"];
+      delete jsonSchema['pattern'];
       Object.assign(jsonSchema, {
         type: 'integer',
         minimum: 1,

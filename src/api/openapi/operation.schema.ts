@@ -9,9 +9,10 @@ export const operationState = z.enum(OPERATION_STATES).meta({
   description: OPERATION_STATES.map((state) => `${state}: ${GUIDANCE[state].message}`).join('\n\n'),
 });
 
-const why = z
-  .strictObject({ code: z.string(), message: z.string() })
-  .meta({ id: 'OperationError', description: 'Why it did not succeed, or why an attempt did not.' });
+const why = z.strictObject({ code: z.string(), message: z.string() }).meta({
+  id: 'OperationError',
+  description: 'Why it did not succeed, or why an attempt did not.',
+});
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -56,7 +57,9 @@ export const operation = z
     next_poll_ms: z.int().min(0).optional(),
     idempotency_key: z.string(),
     fingerprint,
-    command: jsonObject.meta({ description: 'The canonical command: what the fingerprint covers.' }),
+    command: jsonObject.meta({
+      description: 'The canonical command: what the fingerprint covers.',
+    }),
     result: jsonObject.nullable(),
     error: why.nullable(),
     agent_id: z.string(),

@@ -5,10 +5,12 @@ import { operationId } from './members.ts';
 
 const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
+export const problemCode = z.enum(codes).meta({ id: 'ProblemCode' });
+
 export const problem = z
   .strictObject({
     type: z.string().meta({ description: 'A reference that names the code.' }),
-    code: z.enum(codes),
+    code: problemCode,
     title: z.string(),
     status: z.int().min(400).max(599),
     detail: z.string().meta({ description: 'One sentence on this occurrence.' }),
@@ -28,7 +30,10 @@ export const problem = z
     operation_id: operationId.optional(),
     operation_status: z.string().optional(),
     approval_id: z.string().optional(),
-    pointer: z.string().optional().meta({ description: 'Where in a body that is not strict JSON.' }),
+    pointer: z
+      .string()
+      .optional()
+      .meta({ description: 'Where in a body that is not strict JSON.' }),
     parameter: z.string().optional().meta({ description: 'Query parameter or header.' }),
     errors: z
       .array(z.strictObject({ pointer: z.string(), detail: z.string() }))

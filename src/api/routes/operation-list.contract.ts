@@ -69,14 +69,7 @@ export type ListQuery = z.output<typeof listQuery>;
 
 const related = z.strictObject({
   relation: z
-    .enum([
-      'compensation',
-      'compensates',
-      'acted_on_by',
-      'acts_on',
-      'reused_by',
-      'conflicts_with',
-    ])
+    .enum(['compensation', 'compensates', 'acted_on_by', 'acts_on', 'reused_by', 'conflicts_with'])
     .meta({
       description: [
         'compensation: undoes this operation or a part of it, such as a refund.',

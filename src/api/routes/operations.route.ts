@@ -4,11 +4,12 @@ import { HoldfastError } from '../../domain/operation-error.ts';
 import type { OperationFile } from '../../domain/operation.ts';
 import { isRestingPlace, isSettled } from '../../domain/operation-state.ts';
 import { readFile } from '../../store/operations.store.ts';
-import type { Principal } from '../../store/principals.store.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { mayRead } from '../may-read.ts';
 import { stepAside } from '../middleware/admission.ts';
 import { authenticate, principalOf, requireRole } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
+import { isId } from '../openapi/members.ts';
 import {
   MAX_BODY_BYTES,
   parseSubmission,
@@ -88,15 +89,10 @@ async function read(deps: ApiDependencies, request: Request, response: Response)
   refuseUnknownQuery(request);
   const principal = principalOf(response);
   requireRole(principal, ['agent', 'approver', 'operator']);
-  const file = await readFile(deps.pool, String(request.params['name']));
-  if (!file || !mayRead(principal, file)) {
+  const id = String(request.params['name']);
+  const file = isId(id) ? await readFile(deps.pool, id) : undefined;
+  if (!file || !mayRead(principal, file.operation)) {
     throw new HoldfastError('not_found', 'There is no such operation.');
   }
   answerRead(response, await waitForRest(deps, request, response, file));
-}
-
-/** Another account's operation, and one of a kind that an agent isn't granted, are as good as absent. */
-function mayRead(principal: Principal, { operation }: OperationFile): boolean {
-  if (operation.accountId !== principal.accountId) return false;
-  return !principal.roles.includes('agent') || principal.grants.includes(operation.kind);
 }

@@ -1,0 +1,146 @@
+// Records the histories that the replay suite holds every later version to: real runs, one for each way through the workflows. No test
+// file; `npm run record:histories` runs it. Files of this version are replaced, those of older versions stay.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import type { Mode } from '../support/provider-control.ts';
+import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+
+const FOLDER = new URL('histories/', import.meta.url);
+
+interface Scenario {
+  readonly name: string;
+  readonly dispatch?: 'local' | 'regular';
+  readonly modes: readonly Mode[];
+  readonly amount?: string;
+  readonly plan?: Readonly<Record<string, unknown>>;
+  readonly ends: string;
+  /** The runs whose histories are kept. */
+  readonly keeps: readonly ('execute' | 'reconcile')[];
+  /** What happens once the provider has the request. */
+  readonly meanwhile?: (key: string, operationId: string) => Promise<void>;
+}
+
+let system: RunningSystem;
+let cli: string;
+let version: string;
+
+const EXECUTE = ['execute'] as const;
+const BOTH = ['execute', 'reconcile'] as const;
+const QUICK = { reconcile: { send_window_ms: 3_500 } };
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: 'success', modes: ['ok'], ends: 'SUCCEEDED', keeps: EXECUTE },
+  {
+    name: 'success-regular',
+    dispatch: 'regular',
+    modes: ['ok'],
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+  },
+  { name: 'decline', modes: ['decline'], ends: 'FAILED', keeps: EXECUTE },
+  { name: 'unknown-succeeded', modes: ['commit_then_500'], ends: 'SUCCEEDED', keeps: BOTH },
+  {
+    name: 'unknown-succeeded-regular',
+    dispatch: 'regular',
+    modes: ['commit_then_timeout'],
+    ends: 'SUCCEEDED',
+    keeps: BOTH,
+  },
+  {
+    name: 'resend',
+    modes: ['timeout_no_commit', 'ok'],
+    plan: QUICK,
+    ends: 'SUCCEEDED',
+    keeps: BOTH,
+  },
+  {
+    name: 'resend-regular',
+    dispatch: 'regular',
+    modes: ['timeout_no_commit', 'ok'],
+    plan: QUICK,
+    ends: 'SUCCEEDED',
+    keeps: BOTH,
+  },
+  {
+    name: 'absent',
+    modes: ['timeout_no_commit', 'timeout_no_commit'],
+    plan: QUICK,
+    ends: 'FAILED',
+    keeps: BOTH,
+  },
+  {
+    name: 'pending-succeeded',
+    modes: ['accepted_async'],
+    ends: 'SUCCEEDED',
+    keeps: BOTH,
+    meanwhile: async (key, operationId) => {
+      await system.untilLookedUp(operationId, 2);
+      await system.provider.settle(key, 'done');
+    },
+  },
+  {
+    name: 'refused-twice',
+    modes: ['error_503_not_executed', 'error_503_not_executed', 'ok'],
+    plan: { refusal_delays_ms: [200, 300, 400, 500] },
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+  },
+  { name: 'expired-approval', modes: [], amount: '5000.00', ends: 'EXPIRED', keeps: EXECUTE },
+];
+
+beforeAll(async () => {
+  // The short offer concerns only what is held.
+  system = await startSystem({ env: { APPROVAL_TTL_MS: '1500' } });
+  cli = await findTemporalCli();
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  version = (JSON.parse(manifest) as { version: string }).version;
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of readdirSync(FOLDER)) {
+    if (name.startsWith(`${version}-`)) rmSync(new URL(name, FOLDER));
+  }
+});
+afterAll(() => system.stop());
+
+describe.concurrent('recording', () => {
+  it.each(SCENARIOS)('$name', async (scenario) => {
+    const { name, dispatch = 'local', modes, amount, plan = {}, ends, keeps } = scenario;
+    const key = freshKey();
+    const customer_id = `cus-${name}`;
+    await system.planFor(customer_id, { dispatch, ...plan });
+    await system.provider.script(key, ...modes);
+    const { body } = await system.submit({ key, customer_id, ...(amount ? { amount } : {}) });
+    await scenario.meanwhile?.(key, body.operation_id);
+    expect(await system.atRest(body.operation_id)).toMatchObject({ status: ends });
+    const ids = {
+      execute: system.runOf(key).workflowId,
+      reconcile: system.reconciliationOf(body.operation_id).workflowId,
+    };
+    for (const one of keeps) {
+      expect(await system.untilClosed(ids[one])).toBe('COMPLETED');
+      const suffix = one === 'execute' ? '' : '-child';
+      writeFileSync(new URL(`${version}-${name}${suffix}.json`, FOLDER), history(ids[one]));
+    }
+  });
+});
+
+/** As the CLI exports it: the one JSON form that can be read back. Names of this machine are taken out. */
+function history(workflowId: string): string {
+  const text = execFileSync(
+    cli,
+    [
+      'workflow',
+      'show',
+      `--workflow-id=${workflowId}`,
+      '--output=json',
+      `--address=${system.temporal.address}`,
+      `--namespace=${system.temporal.namespace}`,
+    ],
+    { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  );
+  const cleaned: unknown = JSON.parse(text, (name, value: unknown) =>
+    name === 'identity' ? 'recorded' : name === 'stackTrace' ? '' : value,
+  );
+  return `${JSON.stringify(cleaned, null, 1)}\n`;
+}

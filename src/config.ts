@@ -4,8 +4,16 @@ import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Connection } from './domain/connection.ts';
 
-const port = (fallback: number) => z.coerce.number().int().min(1).max(65_535).default(fallback);
+const anyPort = z.coerce.number().int().min(1).max(65_535);
+const port = (fallback: number) => anyPort.default(fallback);
 const milliseconds = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+
+/** Without a slash at its end, so that paths can be put behind it. */
+const optionalUrl = () =>
+  z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional();
 
 const perSecond = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 
@@ -21,13 +29,13 @@ const Environment = z.object({
   /** Where the sandbox listens; in a container of its own that is every address of it. */
   SANDBOX_HOST: z.string().default('127.0.0.1'),
   /** Where its clients reach it; unset: on this machine. */
-  SANDBOX_URL: z.url().optional(),
+  SANDBOX_URL: optionalUrl(),
   /** Where the sandbox reaches the API with its events; unset: on this machine. */
-  WEBHOOK_URL: z.url().optional(),
+  WEBHOOK_URL: optionalUrl(),
   /** The worker's metrics, and those of the APIs that share its home. */
   METRICS_PORT: port(9464),
   /** Set: this API serves its own metrics here, for a machine or container without a worker. */
-  API_METRICS_PORT: port(9464).optional(),
+  API_METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
   TEMPORAL_PORT: port(7233),
   TEMPORAL_UI_PORT: port(8233),

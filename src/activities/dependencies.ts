@@ -1,5 +1,6 @@
 // What the activities work with; given once by the worker.
 import type { Logger } from '../observability/logger.ts';
+import type { WorkerMetrics } from '../observability/metrics.ts';
 import type { ConnectedProviders } from '../providers/connected-providers.ts';
 import type { Pool } from '../store/pool.ts';
 
@@ -9,4 +10,5 @@ export interface ActivityDependencies {
   /** Names this process in the attempt ledger. */
   readonly worker: string;
   readonly logger: Logger;
+  readonly metrics: WorkerMetrics;
 }

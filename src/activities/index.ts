@@ -6,6 +6,7 @@ import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createDispatch, createResend } from './dispatch.activity.ts';
 import { createLookUpOutcome } from './look-up-outcome.activity.ts';
+import { observeEnd } from './observe.ts';
 import { stepAfter } from './send.ts';
 
 export function createActivities(deps: ActivityDependencies): OperationActivities {
@@ -13,8 +14,12 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     dispatch: createDispatch(deps),
     resend: createResend(deps),
     lookUpOutcome: createLookUpOutcome(deps),
-    recordOutcome: async ({ operation_id }, attempt, outcome) =>
-      stepAfter(await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome)),
+    recordOutcome: async ({ operation_id }, attempt, outcome) => {
+      const file = await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome);
+      // In a reconciliation the next look counts it.
+      if (file.operation.unknownSince === null) observeEnd(deps, file);
+      return stepAfter(file);
+    },
     cancelBeforeIntent: async ({ operation_id }) => {
       await cancelBeforeIntent(deps.pool, operation_id);
     },

@@ -3,8 +3,10 @@ import { isSettled } from '../domain/operation-state.ts';
 import type { OperationFile } from '../domain/operation.ts';
 import { judgeLook } from '../domain/reconciliation.ts';
 import { openReconciliation, recordLook } from '../store/looks.store.ts';
+import { readFile } from '../store/operations.store.ts';
 import type { LookStep, OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { observeCall, observeLook, observeReconciled } from './observe.ts';
 import { contactFor } from './provider-contact.ts';
 
 /** A read that takes longer is asked again later; nothing is lost by giving up on it. */
@@ -15,21 +17,39 @@ export function createLookUpOutcome(
 ): OperationActivities['lookUpOutcome'] {
   return async ({ operation_id }) => {
     const file = await openReconciliation(deps.pool, operation_id);
-    if (!file) return { next: 'done' };
-    const answer = await lookUp(deps, file);
+    if (!file) return endedElsewhere(deps, operation_id);
+    const look = await lookUp(deps, file);
+    const { answer } = look;
     // Not durable yet: if this process ends now, the look is simply made again.
     const judged = await recordLook(deps.pool, operation_id, answer, (situation) =>
       judgeLook(answer, situation),
     );
-    logLook(deps, judged.file, answer.status);
-    return stepAfterLook(judged);
+    observeLook(deps, file, judged.file, look);
+    const step = stepAfterLook(judged);
+    // One that is with a person was counted when it came there.
+    const wasOpen = file.operation.status !== 'NEEDS_REVIEW';
+    if (step.next === 'done' && wasOpen) observeReconciled(deps, judged.file);
+    return step;
   };
+}
+
+/** An event, a late answer or a person was quicker. */
+async function endedElsewhere(deps: ActivityDependencies, operationId: string): Promise<LookStep> {
+  const file = await readFile(deps.pool, operationId);
+  if (file && wasReconciled(file)) observeReconciled(deps, file);
+  return { next: 'done' };
+}
+
+/** Asked about an operation that never was open to question, there was nothing to reconcile. */
+function wasReconciled({ operation, attempts }: OperationFile): boolean {
+  return operation.unknownSince !== null || attempts.at(-1)?.outcome === 'pending';
 }
 
 async function lookUp(deps: ActivityDependencies, { operation, attempts }: OperationFile) {
   const provider = deps.providers(operation.connection);
   const requestBody = attempts[0]?.requestBody ?? '';
-  return provider.adapter.lookUp(contactFor(operation, provider, requestBody, LOOKUP_DEADLINE_MS));
+  const contact = contactFor(operation, provider, requestBody, LOOKUP_DEADLINE_MS);
+  return observeCall(deps, operation, 'lookup', () => provider.adapter.lookUp(contact));
 }
 
 function stepAfterLook({ file, step }: Awaited<ReturnType<typeof recordLook>>): LookStep {
@@ -38,15 +58,4 @@ function stepAfterLook({ file, step }: Awaited<ReturnType<typeof recordLook>>): 
   if (step.next === 'look') return { next: 'look', in_ms: step.inMs };
   if (step.next === 'resend') return { next: 'resend' };
   throw new Error(`a look judged ${step.next} left ${status} open`);
-}
-
-function logLook(
-  { logger }: ActivityDependencies,
-  { operation }: OperationFile,
-  answer: string,
-): void {
-  logger.info(
-    { operation_id: operation.operationId, lookup: answer, state: operation.status },
-    'looked up',
-  );
 }

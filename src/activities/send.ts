@@ -8,6 +8,7 @@ import { commitIntent, storeAttemptOutcome } from '../store/attempts.store.ts';
 import { reviewChangedCommand } from '../store/reviews.store.ts';
 import type { DispatchStep, OperationInput } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { observeAttempt, observeCall, observeIntent, type Timed } from './observe.ts';
 import { contactFor } from './provider-contact.ts';
 
 /** Contract §4: a held operation asks again every 5 to 30 s. */
@@ -42,12 +43,14 @@ export async function send(
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
-  const outcome: WriteOutcome = isFresh()
-    ? await provider.adapter.write(
-        contactFor(operation, provider, requestBody, operation.plan.provider_deadline_ms),
+  observeIntent(deps, read, begun, number);
+  const { provider_deadline_ms: deadlineMs } = operation.plan;
+  const sent: Timed<WriteOutcome> = isFresh()
+    ? await observeCall(deps, operation, 'write', () =>
+        provider.adapter.write(contactFor(operation, provider, requestBody, deadlineMs)),
       )
-    : { status: 'not_sent', reason: 'intent_stale', evidence: {} };
-  return storeOutcome(deps, operation.operationId, number, outcome);
+    : { answer: { status: 'not_sent', reason: 'intent_stale', evidence: {} }, durationMs: 0 };
+  return storeOutcome(deps, begun, number, sent);
 }
 
 /** By two clocks: the monotonic one stands still while a machine is suspended, the other one may be set back. */
@@ -69,18 +72,31 @@ function commandUnchanged(input: OperationInput, { operation }: OperationFile): 
 
 async function storeOutcome(
   deps: ActivityDependencies,
-  operationId: string,
-  attempt: number,
-  outcome: WriteOutcome,
+  begun: OperationFile,
+  number: number,
+  sent: Timed<WriteOutcome>,
 ): Promise<DispatchStep> {
+  const { operationId, status: from } = begun.operation;
+  const file = await storeThroughOutage(deps, operationId, number, sent.answer);
+  if (!file) return { next: 'record', attempt: number, outcome: sent.answer };
+  observeAttempt(deps, file, { number, from, ...sent });
+  return stepAfter(file);
+}
+
+/** Undefined where the database stays away for longer than an activity should wait. */
+async function storeThroughOutage(
+  deps: ActivityDependencies,
+  operationId: string,
+  number: number,
+  outcome: WriteOutcome,
+): Promise<OperationFile | undefined> {
   for (let tries = 1; ; tries++) {
     try {
-      const file = await storeAttemptOutcome(deps.pool, operationId, attempt, outcome);
-      logAttempt(deps, file, attempt, outcome);
-      return stepAfter(file);
+      return await storeAttemptOutcome(deps.pool, operationId, number, outcome);
     } catch (error) {
-      deps.logger.warn({ operation_id: operationId, attempt, error }, 'outcome not stored yet');
-      if (tries === STORE_TRIES) return { next: 'record', attempt, outcome };
+      const attempt = { operation_id: operationId, attempt_number: number };
+      deps.logger.warn({ ...attempt, err: error }, 'outcome not stored yet');
+      if (tries === STORE_TRIES) return undefined;
       await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS));
     }
   }
@@ -92,24 +108,4 @@ export function stepAfter(file: OperationFile): DispatchStep {
   if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done' };
   if (needsReconciliation(file)) return { next: 'reconcile' };
   return { next: 'retry', attempt: file.attempts.at(-1)?.number ?? 1 };
-}
-
-function logAttempt(
-  { logger }: ActivityDependencies,
-  { operation }: OperationFile,
-  attempt: number,
-  outcome: WriteOutcome,
-): void {
-  logger.info(
-    {
-      operation_id: operation.operationId,
-      idempotency_key: operation.idempotencyKey,
-      agent_id: operation.agentId,
-      attempt_number: attempt,
-      outcome: outcome.status,
-      state: operation.status,
-      provider_reference: operation.providerReference,
-    },
-    'attempt answered',
-  );
 }

@@ -3,6 +3,7 @@ import express, { type Express } from 'express';
 import { HoldfastError } from '../domain/operation-error.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
+import { observeRequests } from './middleware/observe-requests.ts';
 import { problemDetails } from './middleware/problem-details.ts';
 import { auditEventsRoute } from './routes/audit-events.route.ts';
 import { cancelRoute } from './routes/cancel.route.ts';
@@ -25,6 +26,7 @@ export function createApp(deps: ApiDependencies): Express {
   app.disable('etag');
   app.use(healthRoute(deps));
   app.use(documentationRoute());
+  app.use(observeRequests(deps));
   app.use(admitAtMost(MOST_AT_ONCE));
   app.use(providerEventsRoute(deps));
   app.use(operationListRoute(deps));

@@ -3,6 +3,7 @@ import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { ApiMetrics } from '../observability/metrics.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
 import type { ReplayAudit } from './replay-audit.ts';
@@ -28,5 +29,6 @@ export interface ApiDependencies {
   /** How events of a connection are read; undefined where there is no such connection or it has none. */
   readonly eventReceiver: EventReceivers;
   readonly newId: (prefix: 'op' | 'apr') => string;
+  readonly metrics: ApiMetrics;
   readonly logger: Logger;
 }

@@ -19,12 +19,13 @@ const WINDOW_S = 1;
 /** Methods that change nothing (RFC 9110 §9.2.1). All others count as submits: they cost as much as one. */
 const READS = new Set(['GET', 'HEAD']);
 
+const bucketOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_S });
+
 /**
  * The limits of one process: behind several APIs a principal has them at each. A counter lives for one window and only those who have
  * authenticated get one, so there are never more counters than requests in a second.
  */
 export function createRateLimits(settings: RateLimitSettings): RateLimits {
-  const bucketOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_S });
   const submits = bucketOf(settings.submitsPerS);
   const reads = bucketOf(settings.readsPerS);
   return {

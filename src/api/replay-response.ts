@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { OperationFile } from '../domain/operation.ts';
 import { isSettled } from '../domain/operation-state.ts';
 import { nextPollMs, renderOperation } from '../domain/representation.ts';
+import { observedOf } from './observed.ts';
 import type { Submitted } from './submission.types.ts';
 
 /** Where an operation is read. */
@@ -30,6 +31,7 @@ export function answerAccepted(response: Response, file: OperationFile): void {
 }
 
 function answerFile(response: Response, file: OperationFile, openStatus: number): void {
+  observedOf(response).operation = file.operation;
   const { status, responseBody, responseStatus } = file.operation;
   response.type('application/json');
   if (isSettled(status) && responseBody !== null) {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
 import type { Logger } from '../observability/logger.ts';
+import { createApiMetrics } from '../observability/metrics.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
 import { eventReceivers } from '../providers/event-receivers.ts';
@@ -19,6 +20,7 @@ import { ReplayAudit } from './replay-audit.ts';
 import { closeInOrder, createHttpServer, listen } from './http-server.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { RestWatcher } from './rest-watcher.ts';
+import { serveApiMetrics } from './serve-api-metrics.ts';
 import { createStartSoon } from './start-soon.ts';
 
 /** Below Postgres' default of 100 together with two APIs and a worker. */
@@ -59,14 +61,18 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
     engineAnswers: () => engineAnswers(client),
     eventReceiver: eventReceivers(config.connections, adapters, process.env, Date.now),
     newId: (prefix) => `${prefix}_${randomUUID()}`,
+    metrics: createApiMetrics(),
     logger,
   };
   const server = createHttpServer(createApp(deps));
   await listen(server, config.ports.api, config.host);
+  const place = { port: config.ports.apiMetrics, host: config.metricsHost, home: config.home };
+  const metricsServer = await serveApiMetrics(place, deps.metrics, logger);
   return {
     async stop() {
       deps.watcher.close();
       await closeInOrder(server, ANSWERS_WITHIN_MS);
+      await metricsServer?.stop();
       const drained = Promise.all([startSoon.drain(), replays.stop()]).then(() => true);
       const quiet = await Promise.race([drained, pause(DRAINS_WITHIN_MS, false, { ref: false })]);
       // A client that is closed during a call throws where nobody can catch it; the end of the process closes it as well.

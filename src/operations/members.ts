@@ -22,11 +22,18 @@ export const amount = z
         ? 'send "250.00" as a string'
         : 'send a decimal such as "250.00" as a string',
   })
-  .meta({ description: 'Decimal text in the precision of the currency.', example: '250.00' });
+  .meta({
+    description: 'Decimal text in the precision of the currency.',
+    example: '250.00',
+    // For documents; what refuses, with a sentence that helps, is the reading of the amount.
+    pattern: String.raw`^(0|[1-9][0-9]*)(\.[0-9]+)?$`,
+  });
 
-export const currency = z
-  .string()
-  .meta({ description: 'ISO 4217 code; there is no default.', example: 'USD' });
+export const currency = z.string().meta({
+  description: 'ISO 4217 code; there is no default.',
+  example: 'USD',
+  pattern: '^[A-Za-z]{3}$',
+});
 
 /** Kept byte for byte, since it is somebody's words; bounded so that it fits what providers take. */
 export const freeText = z.string().max(1_000);

@@ -104,6 +104,9 @@ function contextOf({ message }: Failure) {
   return { message_id: messageId, operation_id: operationId, type, deliveries };
 }
 
+/** The client's own sentence is always the same; what the engine said stands in its cause. */
 function reasonOf(error: unknown): string {
-  return String(error).slice(0, LONGEST_REASON);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+  const reasons = cause === undefined ? [error] : [error, cause];
+  return reasons.map(String).join(': ').slice(0, LONGEST_REASON);
 }

@@ -30,7 +30,8 @@ export interface SweepDependencies {
  */
 export async function sweepOnce(deps: SweepDependencies, stopping?: AbortSignal): Promise<number> {
   const due = await leaseForSweep(deps.pool, BATCH, deps.intervalMs);
-  for (let from = 0; from < due.length && !stopping?.aborted; from += AT_ONCE) {
+  for (let from = 0; from < due.length; from += AT_ONCE) {
+    if (stopping?.aborted) break;
     const share = due.slice(from, from + AT_ONCE);
     const swept = await Promise.all(share.map((id) => sweepSafely(deps, id)));
     if (!swept.includes(true) && !(await deps.starter.answers())) return 0;

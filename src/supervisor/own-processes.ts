@@ -28,7 +28,7 @@ export function ownProcesses(config: Config, binFolder: string): ChildSpec[] {
       isReady: () => answersOk(`http://127.0.0.1:${config.ports.sandboxAdmin}/healthz`),
       ...stopWithin(SANDBOX_STOP_WITHIN_MS),
     },
-    // A worker has no port; what it can't do yet waits in its task queue.
+    // Nobody asks a worker; what it can't do yet waits in its task queue.
     {
       ...own(binFolder, 'worker'),
       isReady: async () => true,

@@ -6,9 +6,16 @@ export interface TemporalSettings {
   readonly namespace: string;
 }
 
+/**
+ * The longest pause between two tries to connect. gRPC's own is two minutes, and that much longer everything would wait after the engine
+ * has come back from a long outage.
+ */
+const RECONNECT_WITHIN_MS = 5_000;
+
 /** A client that connects at its first call. Close its `connection` at the end. */
 export function createTemporalClient({ address, namespace }: TemporalSettings): Client {
-  return new Client({ connection: Connection.lazy({ address }), namespace });
+  const channelArgs = { 'grpc.max_reconnect_backoff_ms': RECONNECT_WITHIN_MS };
+  return new Client({ connection: Connection.lazy({ address, channelArgs }), namespace });
 }
 
 /** A health check waits no longer than this. */

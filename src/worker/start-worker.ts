@@ -11,7 +11,8 @@ import {
 import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
-import { relayOnce } from '../outbox/relay.ts';
+import { createWorkerMetrics } from '../observability/metrics.ts';
+import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
 import { repeat } from '../recovery/repeat.ts';
@@ -19,6 +20,7 @@ import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
+import { serveWorkerMetrics } from './serve-worker-metrics.ts';
 
 /** A statement holds a connection for milliseconds; twenty serve hundreds of operations a second. */
 const POOL_SIZE = 20;
@@ -49,11 +51,13 @@ export async function startWorker(
   });
   const client = createTemporalClient(config.temporal);
   const starter = createWorkflowStarter(client, config.temporal.taskQueue);
+  const metrics = createWorkerMetrics();
   const activities = createActivities({
     pool,
     providers: connectProviders(config.connections, adapters, process.env),
     worker: `${process.pid}@${hostname()}`,
     logger,
+    metrics,
   });
   const connection = await NativeConnection.connect(nativeOptions(config));
   const worker = await Worker.create({
@@ -67,26 +71,14 @@ export async function startWorker(
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
-  const report = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
-  const relay = repeat({
-    everyMs: config.relayIntervalMs,
-    againMs: 0,
-    round: () => relayOnce({ pool, starter, logger }),
-    onError: report('relay round failed'),
-  });
-  const sweep = repeat({
-    everyMs: config.sweepIntervalMs,
-    againMs: SWEEP_AGAIN_MS,
-    round: (stopping) =>
-      sweepOnce({ pool, starter, logger, intervalMs: config.sweepIntervalMs }, stopping),
-    onError: report('sweep round failed'),
-  });
-  const stopLoops = () => Promise.all([relay.stop(), sweep.stop()]);
+  const metricsServer = await serveWorkerMetrics(config, metrics, pool, logger);
+  const stopLoops = startLoops(config, { pool, starter, logger });
   const run = async (): Promise<void> => {
     try {
       await worker.run();
     } finally {
       await stopLoops();
+      await metricsServer?.stop();
       await Promise.all([connection.close(), client.connection.close(), pool.end()]);
     }
   };
@@ -100,6 +92,24 @@ export async function startWorker(
       return ended;
     },
   };
+}
+
+/** Relay and sweep; answers how they are stopped. */
+function startLoops(config: Config, deps: RelayDependencies): () => Promise<unknown> {
+  const report = (what: string) => (error: unknown) => deps.logger.warn({ err: error }, what);
+  const relay = repeat({
+    everyMs: config.relayIntervalMs,
+    againMs: 0,
+    round: () => relayOnce(deps),
+    onError: report('relay round failed'),
+  });
+  const sweep = repeat({
+    everyMs: config.sweepIntervalMs,
+    againMs: SWEEP_AGAIN_MS,
+    round: (stopping) => sweepOnce({ ...deps, intervalMs: config.sweepIntervalMs }, stopping),
+    onError: report('sweep round failed'),
+  });
+  return () => Promise.all([relay.stop(), sweep.stop()]);
 }
 
 function nativeOptions(config: Config): NativeConnectionOptions {

@@ -21,7 +21,9 @@ interface Events {
 }
 
 async function read(query: Record<string, string> = {}, as = 'acct_a.auditor'): Promise<Events> {
-  const answer = await api.call('GET', `/audit/events?${new URLSearchParams(query)}`, { as });
+  const answer = await api.call('GET', `/audit/events?${new URLSearchParams(query).toString()}`, {
+    as,
+  });
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   return answer.body as unknown as Events;
 }

@@ -17,6 +17,7 @@ afterAll(async () => {
 
 interface Kind {
   readonly kind: string;
+  readonly granted: boolean;
   readonly schema: object;
   readonly example: object;
 }
@@ -26,6 +27,9 @@ const read = async (as: string): Promise<Kind[]> => {
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   return answer.body['kinds'] as Kind[];
 };
+
+const granted = async (as: string): Promise<string[]> =>
+  (await read(as)).filter((one) => one.granted).map(({ kind }) => kind);
 
 describe('the kinds', () => {
   it.each(['agent', 'approver', 'operator', 'auditor', 'admin'])(
@@ -57,10 +61,6 @@ describe('the kinds', () => {
   });
 
   it('say which of them the caller may submit', async () => {
-    const granted = async (as: string) => {
-      const kinds = (await read(as)) as unknown as { kind: string; granted: boolean }[];
-      return kinds.filter((one) => one.granted).map(({ kind }) => kind);
-    };
     expect(await granted('acct_a.agent')).toEqual(['payment']);
     expect(await granted('acct_a.agent_bare')).toEqual([]);
   });

@@ -22,7 +22,11 @@ interface Page {
 }
 
 async function list(query: Record<string, string> = {}, as = 'acct_a.agent'): Promise<Page> {
-  const answer = await api.call('GET', `/agent/operations?${new URLSearchParams(query)}`, { as });
+  const answer = await api.call(
+    'GET',
+    `/agent/operations?${new URLSearchParams(query).toString()}`,
+    { as },
+  );
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   return answer.body as unknown as Page;
 }
@@ -230,6 +234,9 @@ describe('who lists', () => {
   });
 });
 
+const cursorWith = (place: unknown): string =>
+  Buffer.from(JSON.stringify(place)).toString('base64url');
+
 describe('a list that is asked for in a wrong way', () => {
   it.each([
     ['limitt=1', 'limitt'],
@@ -265,9 +272,6 @@ describe('a list that is asked for in a wrong way', () => {
     const answer = await api.call('GET', `/agent/operations?${query}`);
     expect(answer.body).toMatchObject({ status: 400, code: 'invalid_parameter', parameter });
   });
-
-  const cursorWith = (place: unknown): string =>
-    Buffer.from(JSON.stringify(place)).toString('base64url');
 
   it.each([
     [{ createdAt: '2026-01-01T00:00:00.000Z', operationId: 'op_1', more: 1 }],

@@ -33,7 +33,7 @@ const submit = (kind: string, key: string, body: object) =>
 
 describe('a preview', () => {
   it('shows the canonical command, the fingerprint and what is unique, as a submit then has them', async () => {
-    const body = { ...paymentBody(), currency: 'usd', amount: '10' };
+    const body = paymentBody({ currency: 'usd', amount: '10' });
     const seen = await preview(body);
     expect(seen.body).toMatchObject({
       kind: 'payment',

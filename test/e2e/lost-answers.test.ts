@@ -97,8 +97,10 @@ describe.concurrent('a payment that never arrived', () => {
 
   it('is FAILED when the resend is lost as well and nothing is there', async () => {
     const key = freshKey();
+    const customer_id = `cus-${key}`;
+    await system.planFor(customer_id, { reconcile: { send_window_ms: 3_500 } });
     await system.provider.script(key, 'timeout_no_commit', 'timeout_no_commit');
-    const { body } = await system.submit({ key });
+    const { body } = await system.submit({ key, customer_id });
     expect(await system.atRest(body.operation_id)).toMatchObject({
       status: 'FAILED',
       error: { code: 'effect_absent' },
@@ -108,9 +110,12 @@ describe.concurrent('a payment that never arrived', () => {
 
   it('goes on with lookups after a refused resend, which decides nothing', async () => {
     const key = freshKey();
+    const customer_id = `cus-${key}`;
+    await system.planFor(customer_id, { reconcile: { send_window_ms: 3_500 } });
     await system.provider.script(key, 'timeout_no_commit', 'error_503_not_executed', 'ok');
-    const { body } = await system.submit({ key });
-    const rest = await system.atRest(body.operation_id);
+    const { body } = await system.submit({ key, customer_id });
+    // It was open for some 5 s when it was refused, so doubling asks again after about as long.
+    const rest = await system.atRest(body.operation_id, 40_000);
     expect(rest.attempts.map((one) => one.outcome)).toEqual(['unknown', 'not_sent', 'succeeded']);
     expect(rest.status).toBe('SUCCEEDED');
     expect(await system.statesOf(body.operation_id)).toEqual(SETTLED_BY_ASKING);

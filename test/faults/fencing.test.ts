@@ -2,6 +2,8 @@
 // the one right place because the database holds the commit of the intent: it becomes durable while the worker is stopped.
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCuttableProxy, type CuttableProxy } from '../support/cuttable-proxy.ts';
+import type { TestProcess } from '../support/processes.ts';
 import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
 import { until } from '../support/until.ts';
 
@@ -17,9 +19,14 @@ const HOLD_FIRST_INTENTS = `
 
 let system: RunningSystem;
 let gate: Client;
+let first: TestProcess;
+/** Between the first worker and the engine: a stopped process would go on being given tasks. */
+let proxy: CuttableProxy;
 
 beforeAll(async () => {
-  system = await startSystem();
+  system = await startSystem({ workers: 0 });
+  proxy = await startCuttableProxy(system.temporal.address);
+  first = await system.startWorker({ TEMPORAL_ADDRESS: proxy.address });
   await system.pool.query(HOLD_FIRST_INTENTS);
   gate = new Client({ connectionString: system.databaseUrl });
   await gate.connect();
@@ -27,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gate.end();
   await system.stop();
+  proxy.stop();
 });
 
 async function outcomeOf(operationId: string, number: number): Promise<string | null | undefined> {
@@ -37,33 +45,57 @@ async function outcomeOf(operationId: string, number: number): Promise<string | 
   return rows[0]?.outcome;
 }
 
+/** Brings a fresh operation to where its intent is durable and the worker that made it is stopped. */
+async function pausedAfterIntent() {
+  const key = freshKey();
+  await system.planFor(`cus-${key}`, { refusal_delays_ms: [100] });
+  await gate.query(`select pg_advisory_lock(${GATE})`);
+  const { operation_id: id } = (await system.submit({ key, customer_id: `cus-${key}` })).body;
+  await until('the intent is being committed', async () => {
+    const { rows } = await gate.query(
+      `select 1 from pg_stat_activity where datname = current_database()
+       and wait_event = 'advisory' and query = 'commit'`,
+    );
+    return rows.length > 0;
+  });
+  first.signal('SIGSTOP');
+  proxy.cut();
+  await gate.query(`select pg_advisory_unlock(${GATE})`);
+  await until('the intent is durable', async () => (await outcomeOf(id, 1)) === null);
+  return { id, one: { effects: 1, writes: 1, tokens: [key], bodies: 1 } };
+}
+
 describe('a worker that is paused between its intent and its call', () => {
-  it('and resumed after another one has settled the operation sends nothing', async () => {
-    const [paused] = system.workers;
-    const key = freshKey();
-    await gate.query(`select pg_advisory_lock(${GATE})`);
-    const { operation_id: id } = (await system.submit({ key })).body;
-    await until('the intent is being committed', async () => {
+  it('for longer than 5 s sends nothing when it wakes up, and then tries anew', async () => {
+    const { id, one } = await pausedAfterIntent();
+    await until('the intent is stale', async () => {
       const { rows } = await gate.query(
-        `select 1 from pg_stat_activity where datname = current_database()
-         and wait_event = 'advisory' and query = 'commit'`,
+        `select 1 from attempts where operation_id = $1
+         and started_at < holdfast_now() - interval '5 seconds'`,
+        [id],
       );
       return rows.length > 0;
     });
-    paused?.signal('SIGSTOP');
-    await gate.query(`select pg_advisory_unlock(${GATE})`);
-    await until('the intent is durable', async () => (await outcomeOf(id, 1)) === null);
-    await system.startWorker();
-    expect(await system.atRest(id)).toMatchObject({ status: 'SUCCEEDED' });
-    expect(await outcomeOf(id, 1)).toBeNull();
-    const settled = { effects: 1, writes: 1, tokens: [key], bodies: 1 };
-    expect(await system.provider.sawOf(id)).toMatchObject(settled);
+    first.signal('SIGCONT');
+    const { status, attempts } = await system.atRest(id);
+    expect(status).toBe('SUCCEEDED');
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['not_sent', 'succeeded']);
+    expect(await system.provider.sawOf(id)).toMatchObject({ ...one, lookups: 0 });
+  });
 
-    paused?.signal('SIGCONT');
-    await until('it says what it did', async () => (await outcomeOf(id, 1)) === 'not_sent');
-    expect(await system.provider.sawOf(id)).toMatchObject(settled);
+  it('until another one has settled the operation sends nothing when it wakes up', async () => {
+    const { id, one } = await pausedAfterIntent();
+    const other = await system.startWorker();
+    const { status, attempts } = await system.atRest(id);
+    expect(status).toBe('SUCCEEDED');
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'succeeded']);
+    await other.stop();
+    first.signal('SIGCONT');
+    // By the time that it has done something else, it would have sent.
+    const next = (await system.submit({ wait: 30 })).body;
+    expect(next.status).toBe('SUCCEEDED');
+    expect(next.attempts[0]?.worker).toMatch(new RegExp(`^${first.pid}@`));
+    expect(await system.provider.sawOf(id)).toMatchObject(one);
     expect(await system.statusOf(id)).toBe('SUCCEEDED');
-    // It goes on working as before.
-    expect((await system.submit({ wait: 30 })).body.status).toBe('SUCCEEDED');
   });
 });

@@ -28,8 +28,8 @@ describe('an approval that nobody decides', () => {
     const leftMs = (await expire(id)) ?? 0;
     expect(leftMs).toBeGreaterThan(HOUR_MS - 60_000);
     expect(leftMs).toBeLessThanOrEqual(HOUR_MS);
-    await register.shiftClock(HOUR_MS - 30_000);
-    expect(await expire(id)).toBeLessThanOrEqual(30_000);
+    await register.shiftClock(HOUR_MS - 3_000);
+    expect(await expire(id)).toBeGreaterThan(0);
     expect((await stored(register, id)).operation.status).toBe('AWAITING_APPROVAL');
   });
 

@@ -85,7 +85,10 @@ describe('reading the audit', () => {
     await appendAudit(
       register.pool,
       routes.slice(0, 4).map((route) => ({
-        ...{ accountId: account, operationId: null, type: 'refused' as const, at: AT },
+        accountId: account,
+        operationId: null,
+        type: 'refused' as const,
+        at: AT,
         route,
       })),
     );

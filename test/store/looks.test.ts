@@ -251,6 +251,17 @@ describe('absence', () => {
     expect((await look(id, absent)).step.next).toBe('look');
   });
 
+  it.each([{ status: 'unavailable', evidence: {} } as const, found('pending')])(
+    'is not what a look says that found nothing out: $status',
+    async (other) => {
+      const id = await reconciling();
+      await pass(PAST_THE_WINDOW_MS);
+      await look(id, other);
+      await pass(2_000);
+      expect((await look(id, absent)).step.next).toBe('look');
+    },
+  );
+
   it('leads to one resend after two looks past the window, then to FAILED', async () => {
     const id = await reconciling();
     expect((await lookTwice(id)).step).toEqual({ next: 'resend' });

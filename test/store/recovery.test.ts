@@ -78,9 +78,13 @@ describe('two relays over 200 messages', () => {
 
 describe('a message that can not be delivered', () => {
   it.each([
-    ['a mistake of our own', new TypeError('no such thing')],
-    ['a request that the engine calls invalid', grpcError(3)],
-  ])('is set aside at once when the reason is %s, and seen', async (_, error) => {
+    ['a mistake of our own', new TypeError('no such thing'), 'TypeError: no such thing'],
+    [
+      'a request that the engine calls invalid',
+      grpcError(3),
+      'Error: the call failed: Error: grpc',
+    ],
+  ])('is set aside at once when the reason is %s, and seen', async (_, error, lastError) => {
     const [poison = '', ...others] = await claimMany(5);
     await messagesDueNow();
     const starter = failingFor([poison], error);
@@ -90,7 +94,7 @@ describe('a message that can not be delivered', () => {
     expect(await relay(fakeStarter())).toBe(0);
     expect(await outboxLag(register.pool)).toMatchObject({ undelivered: 0, parked: 1 });
     expect(await parkedMessages(register.pool, 10)).toMatchObject([
-      { operationId: poison, type: 'start', failures: 1, lastError: String(error) },
+      { operationId: poison, type: 'start', failures: 1, lastError },
     ]);
   });
 

@@ -1,68 +1,39 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool, type Pool } from '../../src/store/pool.ts';
 import { isUnavailable } from '../../src/store/sqlstate.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { openRegister, type Register } from '../support/register.ts';
 
 let register: Register;
-/** One connection, so that a broken one would be met again. */
-let pool: Pool;
 beforeAll(async () => {
   register = await openRegister();
-  await register.pool.query('create table notes (text text)');
-  pool = createPool(register.url, { max: 1, onIdleError: () => {} });
 });
-afterAll(async () => {
-  await pool.end();
-  await register.close();
-});
+afterAll(() => register.close());
 
-const notes = async () => (await register.rows('select text from notes')).map(({ text }) => text);
+const holds = () => register.count('select count(*) from holds');
+const HOLD = `insert into holds (account_id, connection, principal_id, held_at)
+  values ('acct_a', '*', 'acct_a.operator', holdfast_now())`;
 
 describe('a transaction', () => {
-  it('answers what its work answers, and is seen by others then', async () => {
-    const answer = await inTransaction(pool, async (db) => {
-      await db.query(`insert into notes values ('kept')`);
-      expect(await notes()).toEqual([]);
-      return 7;
+  it('that fails leaves nothing behind', async () => {
+    const failing = inTransaction(register.pool, async (db) => {
+      await db.query(HOLD);
+      throw new Error('for a reason of its own');
     });
-    expect([answer, await notes()]).toEqual([7, ['kept']]);
+    await expect(failing).rejects.toThrow('for a reason of its own');
+    expect(await holds()).toBe(0);
   });
 
-  it('leaves nothing behind where its work throws, and throws that', async () => {
-    const work = inTransaction(pool, async (db) => {
-      await db.query(`insert into notes values ('lost')`);
-      throw new RangeError('no');
+  it('that loses its connection between two statements ends as unavailable, and the process lives on', async () => {
+    const cut = inTransaction(register.pool, async (db) => {
+      const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await db.query(HOLD);
+      const ended = new Promise((resolve) => db.once('end', resolve));
+      await register.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      await ended;
+      await db.query('select 1');
     });
-    await expect(work).rejects.toThrow(RangeError);
-    expect(await notes()).toEqual(['kept']);
-    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  });
-
-  it('whose connection is cut is unavailable, and the next one has another connection', async () => {
-    const work = inTransaction(pool, async (db) => {
-      const { rows } = await db.query('select pg_backend_pid() as pid');
-      await register.pool.query('select pg_terminate_backend($1)', [rows[0].pid]);
-      await db.query(`insert into notes values ('lost')`);
-    });
-    await expect(work).rejects.toSatisfy(isUnavailable);
-    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-    expect(await notes()).toEqual(['kept']);
-  });
-});
-
-describe('the register', () => {
-  it('gives every time as RFC 3339 in UTC with milliseconds', async () => {
-    const [row] = await register.rows('select holdfast_now() as now');
-    expect(row?.['now']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  });
-
-  it('has one clock, which can be set ahead', async () => {
-    const ahead = async () =>
-      register.count('select extract(epoch from holdfast_now() - clock_timestamp())');
-    expect(Math.abs(await ahead())).toBeLessThan(1);
-    await register.shiftClock(3_600_000);
-    expect(Math.abs((await ahead()) - 3_600)).toBeLessThan(1);
-    await register.shiftClock(0);
+    const error: unknown = await cut.catch((reason: unknown) => reason);
+    expect(isUnavailable(error)).toBe(true);
+    expect(await holds()).toBe(0);
   });
 });

@@ -9,6 +9,8 @@ import type { ApiDependencies } from '../../src/api/dependencies.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
 import { readConfig } from '../../src/config.ts';
+import type { Logger } from '../../src/observability/logger.ts';
+import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
 import { adapters } from '../../src/providers/index.ts';
 import { readStates } from '../../src/store/operations.store.ts';
 import type { Pool } from '../../src/store/pool.ts';
@@ -45,8 +47,17 @@ export interface TestApi {
 
 const config = readConfig({});
 
-function dependencies(register: Register, pool: Pool, starter: FakeStarter): ApiDependencies {
-  const logger = pino({ level: 'silent' });
+interface Observers {
+  readonly metrics: ApiMetrics;
+  readonly logger: Logger;
+}
+
+function dependencies(
+  register: Register,
+  pool: Pool,
+  starter: FakeStarter,
+  { metrics, logger }: Observers,
+): ApiDependencies {
   return {
     pool,
     connections: config.connections,
@@ -65,6 +76,7 @@ function dependencies(register: Register, pool: Pool, starter: FakeStarter): Api
     engineAnswers: async () => true,
     eventReceiver: () => undefined,
     newId: (prefix) => `${prefix}_${randomUUID()}`,
+    metrics,
     logger,
   };
 }
@@ -72,9 +84,14 @@ function dependencies(register: Register, pool: Pool, starter: FakeStarter): Api
 /** `pool` and `starter` may be others than the register's, to break what is behind the API. */
 export async function startTestApi(
   register: Register,
-  { pool = register.pool, starter = fakeStarter() } = {},
+  {
+    pool = register.pool,
+    starter = fakeStarter(),
+    metrics = createApiMetrics(),
+    logger = pino({ level: 'silent' }),
+  }: Partial<Observers & { readonly pool: Pool; readonly starter: FakeStarter }> = {},
 ): Promise<TestApi> {
-  const deps = dependencies(register, pool, starter);
+  const deps = dependencies(register, pool, starter, { metrics, logger });
   const server = createServer(createApp(deps));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

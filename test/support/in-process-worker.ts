@@ -4,6 +4,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import { createActivities } from '../../src/activities/index.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { connectProviders } from '../../src/providers/connected-providers.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
@@ -40,6 +41,7 @@ export async function startInProcessWorker(
     providers: connectProviders(connections, adapters.map(adapter), {}),
     worker: `in-process@${process.pid}`,
     logger: createLogger('worker', 'silent'),
+    metrics: createWorkerMetrics(),
   });
   const connection = await NativeConnection.connect({ address: system.temporal.address });
   const worker = await Worker.create({

@@ -18,6 +18,8 @@ describe('the configuration', () => {
       api: 8080,
       sandbox: 8090,
       sandboxAdmin: 8091,
+      metrics: 9464,
+      apiMetrics: undefined,
       temporal: 7233,
       temporalUi: 8233,
       postgres: 54_329,
@@ -72,6 +74,10 @@ describe('the configuration', () => {
     ['PORT', '-1'],
     ['SANDBOX_PORT', 'x'],
     ['SANDBOX_ADMIN_PORT', 'x'],
+    ['METRICS_PORT', 'x'],
+    ['API_METRICS_PORT', '0'],
+    ['SANDBOX_URL', 'sandbox:8090'],
+    ['WEBHOOK_URL', ''],
     ['TEMPORAL_PORT', 'x'],
     ['TEMPORAL_UI_PORT', 'x'],
     ['POSTGRES_PORT', 'x'],
@@ -109,6 +115,29 @@ describe('the configuration', () => {
 
   it.each(['127.0.0.1', '::1', 'localhost'])('lets the embedded default listen on %s', (HOST) => {
     expect(readConfig({ HOST }).host).toBe(HOST);
+  });
+
+  it.each(['SANDBOX_HOST', 'METRICS_HOST'])(
+    'keeps the embedded default’s %s on loopback',
+    (name) => {
+      expect(refusal({ [name]: '0.0.0.0' })).toContain(
+        `${name}: the embedded default binds loopback`,
+      );
+      const config = readConfig({ [name]: '0.0.0.0', DATABASE_URL: 'postgres://elsewhere/db' });
+      expect([config.sandbox.host, config.metricsHost]).toContain('0.0.0.0');
+    },
+  );
+
+  it('reaches a sandbox, and is reached by it, where that runs elsewhere', () => {
+    const config = readConfig({
+      SANDBOX_URL: 'http://sandbox:8090/',
+      WEBHOOK_URL: 'http://api:8080',
+    });
+    expect(new Set(config.connections.map(({ baseUrl }) => baseUrl))).toEqual(
+      new Set(['http://sandbox:8090']),
+    );
+    expect(config.sandbox.webhookUrl).toBe('http://api:8080');
+    expect(readConfig({ PORT: '9001' }).sandbox.webhookUrl).toBe('http://127.0.0.1:9001');
   });
 
   it('lets an installation with its own database listen elsewhere', () => {

@@ -4,10 +4,11 @@ import { repeat } from '../../src/recovery/repeat.ts';
 /** Longer than any test: a pause that is never waited for. */
 const NEVER_MS = 3_600_000;
 
+/** A promise and the function that resolves it. */
 function deferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => (resolve = done));
-  return { promise, resolve };
+  const end: { resolve?: (value: T) => void } = {};
+  const promise = new Promise<T>((done) => (end.resolve = done));
+  return { promise, resolve: (value: T) => end.resolve?.(value) };
 }
 
 describe('a repeated task', () => {

@@ -2,6 +2,7 @@
 // the caller hears within milliseconds that it may repeat, and those who are in get their answers in time.
 import type { RequestHandler, Response } from 'express';
 import { HoldfastError } from '../../domain/operation-error.ts';
+import { observedOf } from '../observed.ts';
 
 /**
  * A few seconds of work for one process (one to two hundred claims a second): the last one let in still gets its database connection
@@ -11,7 +12,7 @@ export const MOST_AT_ONCE = 500;
 
 const RETRY_AFTER_S = 2;
 
-type StepAside = () => void;
+type GiveBack = () => void;
 
 /** Lets at most `most` requests in; the others are 503 with `Retry-After`, and nothing of them has been looked at. */
 export function admitAtMost(most: number): RequestHandler {
@@ -28,17 +29,18 @@ export function admitAtMost(most: number): RequestHandler {
     }
     inside += 1;
     let counted = true;
-    const stepAside: StepAside = () => {
+    const giveBack: GiveBack = () => {
       if (counted) inside -= 1;
       counted = false;
     };
-    response.locals['stepAside'] = stepAside;
-    response.once('close', stepAside);
+    response.locals['giveBack'] = giveBack;
+    response.once('close', giveBack);
     next();
   };
 }
 
 /** Gives the place of a request back before its end: one that is only held works on nothing. Held ones have a bound of their own. */
 export function stepAside(response: Response): void {
-  (response.locals['stepAside'] as StepAside | undefined)?.();
+  observedOf(response).held = true;
+  (response.locals['giveBack'] as GiveBack | undefined)?.();
 }

@@ -4,6 +4,7 @@ import { HoldfastError } from '../../domain/operation-error.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../domain/problem.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { isUnavailable } from '../../store/sqlstate.ts';
+import { observedOf } from '../observed.ts';
 
 /** A database that restarts is back after about this long. */
 const RETRY_AFTER_S = 2;
@@ -21,6 +22,9 @@ export function problemDetails(logger: Logger): ErrorRequestHandler {
 
 /** Answers with a problem document. */
 export function sendProblem(response: Response, problem: HoldfastError): void {
+  const observed = observedOf(response);
+  observed.problem = problem.code;
+  observed.operationId = problem.members.operation_id;
   if (response.headersSent) {
     response.destroy();
     return;

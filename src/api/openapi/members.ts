@@ -1,6 +1,5 @@
 // Parameters and members that several routes share, with the checks that the routes make.
 import { z } from 'zod';
-import type {} from 'zod-openapi';
 import { idempotencyKeyFault } from '../../domain/idempotency-key.ts';
 import { parseIdentifier } from '../../domain/text.ts';
 import { KINDS } from '../../operations/registry.ts';
@@ -55,6 +54,7 @@ export const cursor = z
   .string()
   .min(1)
   .max(1_000)
+  .regex(/^[\w-]+$/)
   .meta({ description: 'The `next_cursor` of the page before; nothing else is accepted.' })
   .optional();
 

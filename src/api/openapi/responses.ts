@@ -2,7 +2,13 @@
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { PROBLEMS, type ProblemCode } from '../../domain/error-catalogue.ts';
 import { PROBLEM_MEDIA_TYPE, problemType } from '../../domain/problem.ts';
-import { problemCodesOf, type ResponseHeader, type RouteContract } from './contract.ts';
+import {
+  problemCodesOf,
+  type Answer,
+  type ResponseHeader,
+  type RouteContract,
+} from './contract.ts';
+import { operation } from './operation.schema.ts';
 
 const HEADERS = {
   'Operation-Disposition': {
@@ -23,34 +29,41 @@ const HEADERS = {
   },
 } as const satisfies Record<ResponseHeader, object>;
 
+/** Where a client goes from an operation. */
+const LINKS = Object.fromEntries(
+  ['readOperation', 'listRelatedOperations', 'cancelOperation'].map((operationId) => [
+    operationId,
+    { operationId, parameters: { operation_id: '$response.body#/operation_id' } },
+  ]),
+);
+
 /** What a route answers where it does what it was asked. */
 export function answersOf({ answers }: RouteContract): ZodOpenApiResponsesObject {
   return Object.fromEntries(
-    Object.entries(answers).map(
-      ([status, { description, schema, mediaType, headers = [], example }]) => {
-        const type = mediaType ?? 'application/json';
-        const body = schema
-          ? { schema, ...(example && { example }) }
-          : { schema: { type: 'string' as const } };
-        return [
-          status,
-          {
-            description,
-            ...(headers.length > 0 && {
-              headers: Object.fromEntries(headers.map((name) => [name, HEADERS[name]])),
-            }),
-            ...((schema || mediaType) && { content: { [type]: body } }),
-          },
-        ];
-      },
-    ),
+    Object.entries(answers).map(([status, answer]) => [status, answered(answer)]),
   ) as ZodOpenApiResponsesObject;
+}
+
+function answered({ description, schema, mediaType, headers = [], example }: Answer) {
+  const body = schema
+    ? { schema, ...(example && { example }) }
+    : { schema: { type: 'string' as const } };
+  return {
+    description,
+    ...(headers.length > 0 && {
+      headers: Object.fromEntries(headers.map((name) => [name, HEADERS[name]])),
+    }),
+    ...((schema || mediaType) && { content: { [mediaType ?? 'application/json']: body } }),
+    ...(schema === operation && { links: LINKS }),
+  };
 }
 
 /** What a route refuses: one response per status, with the codes that it may have. */
 export function problemsOf(route: RouteContract): ZodOpenApiResponsesObject {
   const codes = problemCodesOf(route);
-  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))].toSorted();
+  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))].toSorted(
+    (a, b) => a - b,
+  );
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),

@@ -1,19 +1,16 @@
 // Headers of a submit, as they are parsed by parse-submission; the patterns say the same for documents.
 import { z } from 'zod';
 
-const BARE = String.raw`[0-9A-Za-z][!#-&(-+\-./0-:<-\[\]-~]*`;
-const QUOTED = String.raw`"(?:[!#-\[\]-~]|\\["\\])(?:(?:[ !#-\[\]-~]|\\["\\])*(?:[!#-\[\]-~]|\\["\\]))?"`;
+const BARE = String.raw`[0-9A-Za-z][!#-&(-+\-./0-:<-\[\]-~]{0,254}`;
+const INNER = String.raw`[!#-\[\]-~]|\\["\\]`;
+const QUOTED = `"(?:${INNER})(?:(?: |${INNER}){0,253}(?:${INNER}))?"`;
 
-const idempotencyKey = z
-  .string()
-  .min(1)
-  .max(512)
-  .meta({
-    description:
-      'One random UUID per intended action, kept and sent again on every retry. The quoted string of draft-ietf-httpapi-idempotency-key-header-07 and the bare form name the same key; 255 characters at most, case-sensitive. No names, dates or personal data: keys are seen in logs and at providers.',
-    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
-    override: { pattern: `^(?:${BARE}|${QUOTED})$` },
-  });
+const idempotencyKey = z.string().meta({
+  description:
+    'One random UUID per intended action, kept and sent again on every retry. The quoted string of draft-ietf-httpapi-idempotency-key-header-07 and the bare form name the same key; 255 characters at most, case-sensitive. No names, dates or personal data: keys are seen in logs and at providers.',
+  example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  override: { pattern: `^(?:${BARE}|${QUOTED})$` },
+});
 
 const tracing = {
   'Agent-Run-Id': z

@@ -66,7 +66,7 @@ export function documentationRoute(): Router {
   router
     .route('/docs/:file')
     .get((request, response) => {
-      const name = String(request.params['file']);
+      const name = request.params['file'];
       response.set('X-Content-Type-Options', 'nosniff');
       if (name === 'start.js') response.type('text/javascript').send(START);
       else if (PACKAGED.includes(name)) response.sendFile(name, { root: FOLDER });

@@ -6,6 +6,7 @@ import { authenticate, principalOf } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 import { requireDecider } from '../operator-access.ts';
 import { refuseUnknownQuery } from '../parse-submission.ts';
+import { grantContracts } from './grants.contract.ts';
 
 const ROUTE = '/operator/principals/{principal_id}/grants/{kind}';
 
@@ -23,7 +24,7 @@ function changeBy(deps: ApiDependencies, action: GrantWish['action']): RequestHa
   return async (request, response) => {
     refuseUnknownQuery(request);
     const principal = principalOf(response);
-    await requireDecider(deps, { principal, route: ROUTE }, ['admin']);
+    await requireDecider(deps, { principal, route: ROUTE }, grantContracts.grant.roles);
     const { principalId, kind } = request.params;
     const grants = await changeGrant(deps, {
       admin: principal,

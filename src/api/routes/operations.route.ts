@@ -4,6 +4,7 @@ import { HoldfastError } from '../../domain/operation-error.ts';
 import type { OperationFile } from '../../domain/operation.ts';
 import { isRestingPlace, isSettled } from '../../domain/operation-state.ts';
 import { readFile } from '../../store/operations.store.ts';
+import { countSubmit } from '../count-submits.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { mayRead } from '../may-read.ts';
 import { stepAside } from '../middleware/admission.ts';
@@ -50,11 +51,9 @@ const requireAgent: RequestHandler = (_request, response, next) => {
 
 async function submit(deps: ApiDependencies, request: Request, response: Response): Promise<void> {
   refuseUnknownQuery(request);
-  const submitted = await submitOperation(deps, {
-    ...parseSubmission(request),
-    principal: principalOf(response),
-    kind: String(request.params['name']),
-  });
+  const kind = String(request.params['name']);
+  const submission = { ...parseSubmission(request), principal: principalOf(response), kind };
+  const submitted = await countSubmit(deps, kind, () => submitOperation(deps, submission));
   answerSubmit(response, await held(deps, request, response, submitted));
 }
 

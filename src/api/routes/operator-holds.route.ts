@@ -6,6 +6,7 @@ import { authenticate, principalOf } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 import { requireDecider } from '../operator-access.ts';
 import { refuseUnknownQuery } from '../parse-submission.ts';
+import { operatorHoldContracts } from './operator-holds.contract.ts';
 
 export function operatorHoldsRoute(deps: ApiDependencies): Router {
   const router = Router({ caseSensitive: true });
@@ -31,7 +32,7 @@ function changeBy(
   return async (request, response) => {
     refuseUnknownQuery(request);
     const principal = principalOf(response);
-    await requireDecider(deps, { principal, route }, ['operator', 'admin']);
+    await requireDecider(deps, { principal, route }, operatorHoldContracts.halt.roles);
     const { name } = request.params;
     const connection = name === undefined ? null : String(name);
     response.json(await changeHold(deps, { principal, connection, action }));

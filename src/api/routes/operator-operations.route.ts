@@ -10,7 +10,11 @@ import { noSuchOperation, requireDecider, type OperatorRequest } from '../operat
 import { refuseUnknownQuery } from '../parse-submission.ts';
 import { jsonBody, readJsonBody } from '../read-json-body.ts';
 import { answerAccepted, answerRead, locationOf } from '../replay-response.ts';
-import { releaseBody, resolveBody } from './operator-operations.contract.ts';
+import {
+  operatorOperationContracts,
+  releaseBody,
+  resolveBody,
+} from './operator-operations.contract.ts';
 
 const BASE = '/operator/operations/:operationId';
 
@@ -79,7 +83,11 @@ async function release(deps: ApiDependencies, request: Request, response: Respon
 function operatorOnly(deps: ApiDependencies, action: Action): RequestHandler[] {
   const only: RequestHandler = async (request, response, next) => {
     refuseUnknownQuery(request);
-    await requireDecider(deps, deciderOf(response, action), ['operator']);
+    await requireDecider(
+      deps,
+      deciderOf(response, action),
+      operatorOperationContracts[action].roles,
+    );
     next();
   };
   return [authenticate(deps), only];

@@ -2,6 +2,7 @@
 import express, { Router, type Request, type Response } from 'express';
 import type { ProviderEvent } from '../../domain/provider-event.ts';
 import { HoldfastError } from '../../domain/operation-error.ts';
+import { operationAttributes } from '../../observability/operation-attributes.ts';
 import { applyProviderEvent, type EventResult } from '../../store/provider-events.store.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
@@ -42,15 +43,15 @@ function logEvent(
   { eventId, state }: ProviderEvent,
   result: EventResult,
 ): void {
-  const operationId =
-    result.status === 'unknown_object' ? undefined : result.file.operation.operationId;
+  const operation = result.status === 'unknown_object' ? undefined : result.file.operation;
   logger.info(
     {
+      ...(operation && operationAttributes(operation)),
       connection,
       event_id: eventId,
       told: state,
       result: result.status,
-      operation_id: operationId,
+      state: operation?.status,
     },
     'event received',
   );

@@ -1,0 +1,111 @@
+// A whole Holdfast in a home of its own, started as a user would start it, with the anchors beside it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const PORTS = [
+  'PORT',
+  'SANDBOX_PORT',
+  'SANDBOX_ADMIN_PORT',
+  'METRICS_PORT',
+  'TEMPORAL_PORT',
+  'TEMPORAL_UI_PORT',
+  'POSTGRES_PORT',
+];
+
+/** Far above what one machine can send, so that what is measured is the path and not its limits. */
+const NO_LIMIT = '1000000';
+
+const agent = new Agent({ connections: 128, pipelining: 1, headersTimeout: 120_000 });
+
+/** Starts everything; `stop` ends it and removes what it left. */
+export async function startSystem() {
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const env = {
+    ...process.env,
+    ...Object.fromEntries(
+      await Promise.all(PORTS.map(async (name) => [name, String(await freePort())])),
+    ),
+    HOLDFAST_HOME: home,
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_SUBMITS_PER_S: NO_LIMIT,
+    RATE_LIMIT_READS_PER_S: NO_LIMIT,
+  };
+  const supervisor = await startNode(join(root, 'scripts', 'start.mjs'), env, 'ready ');
+  const { accounts } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'));
+  const base = `http://127.0.0.1:${env.PORT}`;
+  const databaseUrl = `postgres://holdfast@127.0.0.1:${env.POSTGRES_PORT}/holdfast`;
+  const temporalAddress = `127.0.0.1:${env.TEMPORAL_PORT}`;
+  return {
+    base,
+    databaseUrl,
+    temporalAddress,
+    sandboxAdmin: `http://127.0.0.1:${env.SANDBOX_ADMIN_PORT}`,
+    token: accounts.acct_a.agent.token,
+    startAnchor: (name) =>
+      startNode(
+        join(root, 'bench', 'anchors', `${name}.mjs`),
+        { ...env, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress },
+        'ready',
+      ),
+    async stop() {
+      await stopNode(supervisor);
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A process of ours that says a line when it is ready; what it says after the marker is its `said`. */
+async function startNode(script, env, marker) {
+  const child = spawn(process.execPath, [script], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const chunk of child.stdout) {
+    output += chunk;
+    const line = output.split('\n').find((one) => one.startsWith(marker));
+    if (line !== undefined) {
+      child.stdout.resume();
+      return Object.assign(child, { said: line.slice(marker.length).trim() });
+    }
+  }
+  throw new Error(`${script} ended before it was ready:\n${output}`);
+}
+
+export async function stopNode(child) {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** One HTTP exchange; answers status and body, and throws where the status is not one of `allowed`. */
+export async function call(method, url, { headers = {}, body, allowed = [200, 201, 202] } = {}) {
+  const answer = await request(url, {
+    dispatcher: agent,
+    method,
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  if (!allowed.includes(answer.statusCode)) {
+    throw new Error(`${method} ${url}: ${answer.statusCode} ${text.slice(0, 300)}`);
+  }
+  return JSON.parse(text);
+}

@@ -76,11 +76,14 @@ create table operations (
   settled_at timestamptz,
   -- Set on both where an operation that was reopened finds its business key held by another.
   conflicts_with text,
+  -- An equal request under another key shortly before. Marked, not held: it may be meant.
+  possible_duplicate_of text,
   -- When recovery next compares this row with the engine.
   next_sweep_at timestamptz not null,
   -- A settled operation always has its stored bytes, an open one never.
   check ((status in ('SUCCEEDED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')) = (response_body is not null))
 );
+create index operations_by_fingerprint on operations (account_id, fingerprint, created_at);
 create index operations_by_token on operations (connection, provider_token);
 create index operations_by_reference on operations (connection, provider_reference)
   where provider_reference is not null;

@@ -5,10 +5,16 @@
 //   HOLDFAST_API_KEY   one token; without it those of acct_a in HOLDFAST_HOME/credentials.json, one run each
 //   SCHEMATHESIS       the program; `schemathesis` on the PATH
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { projectFolder, readIfThere } from './setup/files.mjs';
 
-const program = process.env.SCHEMATHESIS ?? 'schemathesis';
+const given = process.env.SCHEMATHESIS ?? 'schemathesis';
+/** A path means one from here: the runs are elsewhere. */
+const program = given.includes('/') ? resolve(given) : given;
+/** It keeps what it found in its working folder. */
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-schemathesis-'));
 const url = process.env.HOLDFAST_URL ?? 'http://127.0.0.1:8080';
 const ROLES = ['agent', 'operator', 'auditor', 'approver', 'admin'];
 
@@ -34,8 +40,8 @@ process.stdout.write(
 );
 
 function tokens() {
-  const given = process.env.HOLDFAST_API_KEY;
-  if (given) return [['given', given]];
+  const token = process.env.HOLDFAST_API_KEY;
+  if (token) return [['given', token]];
   const home = resolve(projectFolder, process.env.HOLDFAST_HOME ?? '.holdfast');
   const file = readIfThere(join(home, 'credentials.json'));
   if (file === undefined) fail(`no credentials in ${home}: set HOLDFAST_API_KEY or HOLDFAST_HOME`);
@@ -55,7 +61,7 @@ function run(role, token) {
       ...['--rate-limit', RATE_LIMIT, '--warnings', 'off', '--no-color'],
       ...process.argv.slice(2),
     ],
-    { stdio: 'inherit' },
+    { stdio: 'inherit', cwd: folder },
   );
   return status === 0;
 }

@@ -20,14 +20,17 @@ const perSecond = (fallback: number) => z.coerce.number().int().min(1).default(f
 /** Loopback is the only place where development credentials may be served from. */
 const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
+/** Ten years: nobody waits longer, and sums of times stay dates. */
+const LONGEST_APPROVAL_TTL_MS = 10 * 366 * 24 * 3_600_000;
+
 const Environment = z.object({
   /** API, on loopback unless `HOST` says otherwise (external Postgres only). */
   PORT: port(8080),
-  HOST: z.string().default('127.0.0.1'),
+  HOST: z.string().min(1).default('127.0.0.1'),
   SANDBOX_PORT: port(8090),
   SANDBOX_ADMIN_PORT: port(8091),
   /** Where the sandbox listens; in a container of its own that is every address of it. */
-  SANDBOX_HOST: z.string().default('127.0.0.1'),
+  SANDBOX_HOST: z.string().min(1).default('127.0.0.1'),
   /** Where its clients reach it; unset: on this machine. */
   SANDBOX_URL: optionalUrl(),
   /** Where the sandbox reaches the API with its events; unset: on this machine. */
@@ -36,7 +39,7 @@ const Environment = z.object({
   METRICS_PORT: port(9464),
   /** Set: this API serves its own metrics here, for a machine or container without a worker. */
   API_METRICS_PORT: anyPort.optional(),
-  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   TEMPORAL_PORT: port(7233),
   TEMPORAL_UI_PORT: port(8233),
   POSTGRES_PORT: port(54_329),
@@ -50,7 +53,7 @@ const Environment = z.object({
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('holdfast'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
-  APPROVAL_TTL_MS: milliseconds(24 * 3_600_000),
+  APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
   /** Longest a provider may take to answer one write; the sandbox's is 5 s so that fault tests are quick. */
   PROVIDER_DEADLINE_MS: milliseconds(5_000),
   /** First look after a lost answer; doubles from there (contract §6.7). */
@@ -156,7 +159,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 function refuseOtherThanLoopback(e: z.infer<typeof Environment>): void {
   for (const name of ['HOST', 'SANDBOX_HOST', 'METRICS_HOST'] as const) {
-    if (LOOPBACK_HOSTS.includes(e[name])) continue;
+    // A sandbox that its clients have to be told of runs apart from them, and needs no database.
+    const apart = name === 'SANDBOX_HOST' && e.SANDBOX_URL !== undefined;
+    if (apart || LOOPBACK_HOSTS.includes(e[name])) continue;
     throw new Error(`configuration: ${name}: the embedded default binds loopback only`);
   }
 }

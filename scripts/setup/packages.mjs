@@ -40,12 +40,16 @@ function isInstalled(lock) {
 }
 
 function isAsLocked(locked, installed) {
-  if (installed === undefined) return locked.optional === true && !fitsHere(locked);
+  if (installed === undefined) return locked.optional === true && !isForHere(locked);
   return installed.version === locked.version && installed.integrity === locked.integrity;
 }
 
-const fitsHere = ({ os, cpu, libc }) =>
-  allows(os, process.platform) && allows(cpu, process.arch) && libc === undefined;
+/** An optional package that names no platform belongs to one that does, and is left out with it. */
+const isForHere = ({ os, cpu, libc }) =>
+  (os !== undefined || cpu !== undefined) &&
+  allows(os, process.platform) &&
+  allows(cpu, process.arch) &&
+  libc === undefined;
 
 const allows = (list, value) => list === undefined || list.includes(value);
 

@@ -59,7 +59,7 @@ function freshness(): () => boolean {
   return () => Math.max(performance.now() - monotonic, Date.now() - wall) < SEND_FRESHNESS_MS;
 }
 
-/** Contract §6.8: what is about to be sent must be what was claimed, in the row, in the engine and in the approval. */
+/** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine. */
 function commandUnchanged(input: OperationInput, { operation }: OperationFile): boolean {
   const computed = fingerprintOf({
     accountId: operation.accountId,

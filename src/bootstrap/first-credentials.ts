@@ -1,11 +1,12 @@
 // The first credentials of an empty database, so that a fresh installation can be tried at once (contract §3). They are written to a
 // file that only its owner reads; the database keeps hashes.
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   addPrincipals,
   hasNoPrincipals,
+  lockFirstStart,
   type NewPrincipal,
   type Role,
 } from '../store/principals.store.ts';
@@ -40,11 +41,14 @@ export async function ensureFirstCredentials(
   home: string,
   kinds: readonly string[],
 ): Promise<void> {
-  if (!(await hasNoPrincipals(pool))) return;
-  // The file first: tokens that only the database's hashes know would be lost for ever.
-  const path = join(home, 'credentials.json');
-  const file = (await readIfThere(path)) ?? (await writeNew(path, home));
-  await inTransaction(pool, (db) => addPrincipals(db, principalsOf(file, kinds)));
+  await inTransaction(pool, async (db) => {
+    await lockFirstStart(db);
+    if (!(await hasNoPrincipals(db))) return;
+    // The file first: tokens that only the database's hashes know would be lost for ever.
+    const path = join(home, 'credentials.json');
+    const file = (await readIfThere(path)) ?? (await writeNew(path, home));
+    await addPrincipals(db, principalsOf(file, kinds));
+  });
 }
 
 async function readIfThere(path: string): Promise<CredentialsFile | undefined> {
@@ -60,7 +64,9 @@ async function writeNew(path: string, home: string): Promise<CredentialsFile> {
   const accounts = Object.fromEntries(ACCOUNTS.map((account) => [account, newPeople(account)]));
   const file: CredentialsFile = { accounts };
   await mkdir(home, { recursive: true });
-  const handle = await open(`${path}.new`, 'w', 0o600);
+  // A leftover would keep its own mode, so it goes first.
+  await rm(`${path}.new`, { force: true });
+  const handle = await open(`${path}.new`, 'wx', 0o600);
   await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`);
   await handle.sync();
   await handle.close();

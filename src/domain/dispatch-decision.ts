@@ -1,6 +1,6 @@
 // Whether an operation may be sent now, judged from its row and its ledger alone. A dispatch that runs again, for whatever reason,
 // finds here what the first one left behind.
-import { hasUnresolvedAttempt, type OperationFile } from './operation.ts';
+import { onlyRefused, type OperationFile } from './operation.ts';
 
 export type DispatchDecision =
   | { readonly move: 'send'; readonly number: number }
@@ -37,9 +37,7 @@ export function decideDispatch(file: OperationFile, wanted: number): DispatchDec
 function decideNextAttempt({ attempts }: OperationFile, wanted: number): DispatchDecision {
   const last = attempts.at(-1);
   // Sending again is right only where every earlier attempt was definitely refused.
-  if (!last || last.outcome !== 'not_sent' || hasUnresolvedAttempt(attempts)) {
-    return { move: 'reconcile' };
-  }
+  if (!last || !onlyRefused(attempts)) return { move: 'reconcile' };
   return wanted > last.number
     ? { move: 'send', number: last.number + 1 }
     : { move: 'retry', attempt: last.number };

@@ -54,6 +54,8 @@ export interface Operation {
   readonly settledAt: string | null;
   /** The operation that holds the business key of this one, which was reopened. */
   readonly conflictsWith: string | null;
+  /** An equal request under another key shortly before this one, which may have acted. */
+  readonly possibleDuplicateOf: string | null;
   /** The person who settled it; from then on only people do. Null where evidence of the provider did. */
   readonly resolvedBy: string | null;
 }
@@ -87,15 +89,14 @@ export interface OperationFile {
   readonly approval: Approval | null;
 }
 
-/** True while an attempt may have acted and nobody knows: such an operation is asked about, never sent again (contract §6). */
-export function hasUnresolvedAttempt(attempts: readonly Attempt[]): boolean {
-  return attempts.some((one) => one.outcome === null || one.outcome === 'unknown');
+/** True where every attempt was definitely refused before it acted: only then may the next one be sent without asking first. */
+export function onlyRefused(attempts: readonly Attempt[]): boolean {
+  return attempts.every((one) => one.outcome === 'not_sent');
 }
 
 /** True where the next step is to ask the provider; false where it is to send, or to wait for a person. */
 export function needsReconciliation(file: Pick<OperationFile, 'operation' | 'attempts'>): boolean {
   const { status } = file.operation;
   if (status === 'UNKNOWN' || status === 'RECONCILING') return true;
-  if (status !== 'IN_PROGRESS') return false;
-  return hasUnresolvedAttempt(file.attempts) || file.attempts.at(-1)?.outcome === 'pending';
+  return status === 'IN_PROGRESS' && !onlyRefused(file.attempts);
 }

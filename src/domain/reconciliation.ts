@@ -15,8 +15,11 @@ export interface Situation {
   /** Since when the outcome has been open: the first unknown or pending answer. */
   readonly openSinceMs: number;
   readonly lastIntentMs: number;
-  readonly lastUnknownReason: UnknownReason | undefined;
-  /** Times of earlier looks that found nothing, newest last. */
+  /** The provider has accepted a write and will still say what came of it: nothing is sent again, and silence proves nothing. */
+  readonly accepted: boolean;
+  /** Why answers to writes could not be taken as definite, of all attempts. */
+  readonly unknownReasons: readonly UnknownReason[];
+  /** Times of looks since the last finding that found nothing, newest last. */
   readonly absentLooksMs: readonly number[];
   readonly resends: number;
   /** The newest attempt was definitely refused, so it decided nothing. */
@@ -71,6 +74,7 @@ function judgeMatch(
 
 function judgeAbsent(situation: Situation): NextStep {
   const { plan, nowMs, lastIntentMs } = situation;
+  if (situation.accepted) return lookAgain(situation);
   const countsFromMs = lastIntentMs + plan.send_window_ms + plan.visibility_lag_ms;
   if (nowMs < countsFromMs) return lookAgain(situation, countsFromMs - nowMs);
   const agreeing = situation.absentLooksMs.some(
@@ -82,17 +86,21 @@ function judgeAbsent(situation: Situation): NextStep {
 
 /** Nothing is there and nothing can still arrive, as far as the provider's card goes. */
 function afterCertainAbsence(situation: Situation): NextStep {
-  const { plan, lastUnknownReason } = situation;
-  if (lastUnknownReason === 'token_mismatch') return review('provider_parameter_mismatch');
-  if (situation.resends < plan.max_resends && situation.nowMs < situation.safeResendUntilMs) {
-    return resendInTurn(situation);
-  }
+  const { plan, unknownReasons } = situation;
+  if (unknownReasons.includes('token_mismatch')) return review('provider_parameter_mismatch');
+  if (mayResend(situation)) return resendInTurn(situation);
   // The provider said that an earlier attempt is there or runs: then its silence now is no proof of the contrary.
-  const saidOtherwise = lastUnknownReason === 'in_use' || lastUnknownReason === 'already_exists';
+  const saidOtherwise =
+    unknownReasons.includes('in_use') || unknownReasons.includes('already_exists');
   if (saidOtherwise) return review('provider_token_in_use');
   if (!plan.absence_is_authoritative) return review('absence_not_proven');
   const error = operationProblem('effect_absent');
   return { next: 'settle', definite: { status: 'failed', error } };
+}
+
+function mayResend(situation: Situation): boolean {
+  const { plan, nowMs, resends, safeResendUntilMs } = situation;
+  return resends < plan.max_resends && nowMs < safeResendUntilMs && leftMs(situation) > 0;
 }
 
 /** A provider that refuses is asked again at the pace of looks, not at once. */
@@ -108,15 +116,22 @@ function review(reason: ReviewReason): NextStep {
 
 function lookAgain(situation: Situation, soonerMs = Number.POSITIVE_INFINITY): NextStep {
   const elapsedMs = situation.nowMs - situation.openSinceMs;
-  const leftMs = situation.plan.deadline_ms - elapsedMs;
-  if (leftMs <= 0) return review('reconcile_deadline');
-  const inMs = Math.min(delayToNextLook(situation.plan, elapsedMs), soonerMs, leftMs);
+  const left = leftMs(situation);
+  if (left <= 0) return review('reconcile_deadline');
+  const inMs = Math.min(delayToNextLook(situation.plan, elapsedMs), soonerMs, left);
   return { next: 'look', inMs: Math.max(inMs, 100) };
+}
+
+/** Milliseconds until a person decides; not positive once the deadline has passed. */
+function leftMs({ plan, nowMs, openSinceMs }: Situation): number {
+  return openSinceMs + plan.deadline_ms - nowMs;
 }
 
 /** First look, then doubling: to 5 minutes within the first hour, to 1 hour after it (contract §6.7). */
 export function delayToNextLook(plan: ReconciliationPlan, elapsedMs: number): number {
-  const cap = elapsedMs < ONE_HOUR_MS ? FIVE_MINUTES_MS : ONE_HOUR_MS;
   // Waiting as long again as it has already been open is what doubling from the first look amounts to.
-  return Math.min(Math.max(plan.first_look_ms, elapsedMs), cap);
+  if (elapsedMs < ONE_HOUR_MS) {
+    return Math.min(Math.max(plan.first_look_ms, elapsedMs), FIVE_MINUTES_MS);
+  }
+  return Math.min(FIVE_MINUTES_MS + elapsedMs - ONE_HOUR_MS, ONE_HOUR_MS);
 }

@@ -120,6 +120,7 @@ export function representationOf({ operation: o, attempts, approval }: Operation
       worker: one.worker,
     })),
     last_error: o.lastError,
+    possible_duplicate_of: o.possibleDuplicateOf,
     conflicts_with: o.conflictsWith,
     unknown_since: o.unknownSince,
     created_at: o.createdAt,

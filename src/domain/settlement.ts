@@ -1,10 +1,5 @@
 // What an outcome does to an operation: the one place that turns provider answers into states (contract §2 and §6).
-import {
-  hasUnresolvedAttempt,
-  type Attempt,
-  type Operation,
-  type ReviewReason,
-} from './operation.ts';
+import { onlyRefused, type Attempt, type Operation, type ReviewReason } from './operation.ts';
 import { operationProblem, type OperationProblem } from './operation-problem.ts';
 import { isSettled, type OperationState } from './operation-state.ts';
 import type { OperationResult, WriteOutcome } from './outcome.ts';
@@ -67,14 +62,16 @@ function isOtherEffect({ providerReference }: Operation, definite: Definite): bo
 }
 
 /**
- * What sends an operation to a person without a definite outcome. An open one always goes; one that a person settled as FAILED goes
- * where the provider shows some effect after all.
+ * What sends an operation to a person without a definite outcome. An open one always goes; one that SUCCEEDED
+ * goes where the provider shows two effects, one that a person settled as FAILED where it shows any.
  */
 export function changeByReview(operation: Operation, reason: ReviewReason): Change | undefined {
   if (OPEN.has(operation.status)) {
     return { to: 'NEEDS_REVIEW', reviewReason: reason, error: operationProblem(reason) };
   }
-  const showsEffect = reason === 'effect_contrary' || reason === 'effect_ambiguous';
+  const twoEffects = reason === 'effect_ambiguous';
+  if (operation.status === 'SUCCEEDED') return twoEffects ? contradiction() : undefined;
+  const showsEffect = twoEffects || reason === 'effect_contrary';
   const denied = operation.status === 'FAILED' && operation.resolvedBy !== null;
   return showsEffect && denied ? contradiction() : undefined;
 }
@@ -105,9 +102,9 @@ export function changeByAttempt(
   }
 }
 
-/** A refusal decides only while no attempt is unresolved: then the last allowed one means that nothing was done. */
+/** A refusal decides only while no attempt says anything else: then the last allowed one means that nothing was done. */
 function refusalsExhausted(operation: Operation, attempts: readonly Attempt[]): boolean {
-  if (operation.status !== 'IN_PROGRESS' || hasUnresolvedAttempt(attempts)) return false;
+  if (operation.status !== 'IN_PROGRESS' || !onlyRefused(attempts)) return false;
   return attempts.length > operation.plan.refusal_delays_ms.length;
 }
 
@@ -118,7 +115,7 @@ function refusalsExhausted(operation: Operation, attempts: readonly Attempt[]): 
 export function changeByLostGrant({ attempts }: { attempts: readonly Attempt[] }): Change {
   const error = operationProblem('grant_revoked');
   if (attempts.length === 0) return { to: 'REJECTED', error };
-  return attempts.every((one) => one.outcome === 'not_sent')
+  return onlyRefused(attempts)
     ? { to: 'FAILED', error }
     : { to: 'NEEDS_REVIEW', reviewReason: 'grant_revoked', error };
 }

@@ -14,8 +14,7 @@ export interface Exposition {
 
 /** A TCP port of one address, or the path of a Unix socket. */
 export type Listening =
-  | { readonly port: number; readonly host: string }
-  | { readonly path: string };
+  { readonly port: number; readonly host: string } | { readonly path: string };
 
 /** Starts to listen; rejects where the port is taken. */
 export async function serveMetrics(

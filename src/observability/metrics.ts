@@ -7,7 +7,9 @@ const REQUEST_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 /** A provider's deadline is seconds. */
 const CALL_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** From an answer at once to the reconciliation deadline of 72 h. */
-const EXECUTION_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 86_400, 259_200];
+const EXECUTION_BUCKETS_S = [
+  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 86_400, 259_200,
+];
 /** Refusals are tried again a handful of times. */
 const RETRY_BUCKETS = [0, 1, 2, 3, 5, 8, 13];
 

@@ -4,6 +4,7 @@ import { businessKeyOf } from '../domain/business-key.ts';
 import type { PolicyDecision } from '../domain/policy.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { Admission, Target } from '../domain/target.ts';
+import { identifier } from './members.ts';
 
 /** For kinds that act on an earlier operation: which member names it, and whether it may be acted on. */
 export interface TargetRule<Command> {
@@ -58,10 +59,7 @@ export interface OperationDefinition {
 }
 
 /** Says that this equals an earlier operation on purpose; part of every kind and of the fingerprint. */
-const intendedRepeatOf = z
-  .string()
-  .min(1)
-  .max(255)
+const intendedRepeatOf = identifier
   .meta({ description: 'Operation id of an equal earlier operation that this repeats on purpose.' })
   .optional();
 

@@ -22,12 +22,8 @@ export const amount = z
         ? 'send "250.00" as a string'
         : 'send a decimal such as "250.00" as a string',
   })
-  .meta({
-    description: 'Decimal text in the precision of the currency.',
-    example: '250.00',
-    // For documents; what refuses, with a sentence that helps, is the reading of the amount.
-    pattern: String.raw`^(0|[1-9][0-9]*)(\.[0-9]+)?$`,
-  });
+  .regex(/^(0|[1-9][0-9]*)(\.[0-9]+)?$/, 'send a plain decimal such as "250.00"')
+  .meta({ description: 'Decimal text in the precision of the currency.', example: '250.00' });
 
 export const currency = z.string().meta({
   description: 'ISO 4217 code; there is no default.',

@@ -1,5 +1,5 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
-import type { Attempt, OperationFile } from '../domain/operation.ts';
+import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
 import type { OperationProblem } from '../domain/operation-problem.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
@@ -30,7 +30,9 @@ export async function commitIntent(
 ): Promise<OperationFile | 'held' | 'revoked' | undefined> {
   return inTransaction(pool, async (db) => {
     const locked = await lockUnchanged(db, read);
-    if (!locked) return undefined;
+    // A token that the provider may have forgotten would make a second effect.
+    const tooLate = intent.purpose === 'resend' && !locked?.resendable;
+    if (!locked || tooLate) return undefined;
     if (locked.held) return 'held';
     if (locked.granted) return beginAttempt(db, read, locked.now, intent);
     await moveOperation(db, read, locked.now, changeByLostGrant(read));
@@ -38,14 +40,22 @@ export async function commitIntent(
   });
 }
 
+interface LockedRow {
+  readonly now: string;
+  readonly granted: boolean;
+  readonly held: boolean;
+  readonly resendable: boolean;
+}
+
 /** Locks the operation if nobody has changed it since it was read, and asks once more whether its submitter may do this. */
 async function lockUnchanged(
   db: Queryable,
   { operation }: OperationFile,
-): Promise<{ now: string; granted: boolean; held: boolean } | undefined> {
-  const { rows } = await db.query<{ now: string; granted: boolean; held: boolean }>(
+): Promise<LockedRow | undefined> {
+  const { rows } = await db.query<LockedRow>(
     `select holdfast_now() as now, exists (
-       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted, ${IS_HELD} as held
+       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted, ${IS_HELD} as held,
+       coalesce(o.safe_resend_until > holdfast_now(), false) as resendable
      from operations o where operation_id = $1 and version = $2 for update of o`,
     [operation.operationId, operation.version],
   );
@@ -91,8 +101,9 @@ function resendLimit({ operation }: OperationFile, now: string): Patch {
 }
 
 /**
- * Writes down what an attempt came to, and moves the operation where that decides something. Answering twice is safe: the second
- * time only what is new counts. Answers the file as it stands afterwards.
+ * Writes down what an attempt came to, and moves the operation where that decides something. The same answer twice is stored once; one
+ * that says more overtakes one that said less; one that says less, or the contrary, is evidence. Answers the file as it stands
+ * afterwards.
  */
 export async function storeAttemptOutcome(
   pool: Pool,
@@ -102,38 +113,50 @@ export async function storeAttemptOutcome(
 ): Promise<OperationFile> {
   return inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
-    if (!file) throw new Error(`no operation ${operationId}`);
-    const problem = problemOf(outcome);
-    if (!(await endAttempt(db, file, number, outcome, problem))) return file;
-    const ended = withOutcome(file, number, outcome, problem);
-    await keepAnswer(db, ended, number, outcome);
-    return moveByAnswer(db, ended, number, outcome, problem);
+    const attempt = file?.attempts.find((one) => one.number === number);
+    if (!file || !attempt) throw new Error(`no attempt ${number} of ${operationId}`);
+    if (attempt.outcome === outcome.status) return file;
+    await keepAnswer(db, file, number, outcome);
+    if (!saysMore(outcome.status, attempt.outcome)) return addEvidence(db, file, number, outcome);
+    await endAttempt(db, file, number, outcome);
+    return moveByAnswer(db, withOutcome(file, number, outcome), number, outcome);
   });
 }
 
-/** False where this attempt already has the same or a definite outcome. An unknown one may be overtaken by a late answer. */
+const STRENGTH = { unknown: 1, pending: 2, not_sent: 3, failed: 3, succeeded: 3 } as const;
+
+function saysMore(status: WriteOutcome['status'], known: AttemptOutcome): boolean {
+  return known === null || STRENGTH[status] > STRENGTH[known];
+}
+
+/** An answer beside the one that the attempt has: only what is definite can still move the operation. */
+async function addEvidence(
+  db: Queryable,
+  file: LockedFile,
+  number: number,
+  outcome: WriteOutcome,
+): Promise<OperationFile> {
+  const definite = outcome.status === 'succeeded' || outcome.status === 'failed';
+  if (definite) return moveByAnswer(db, file, number, outcome);
+  await appendAudit(db, answerEvents(file, number, outcome));
+  return file;
+}
+
 async function endAttempt(
   db: Queryable,
   { operation, now }: LockedFile,
   number: number,
   outcome: WriteOutcome,
-  problem: OperationProblem | null,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
+): Promise<void> {
+  await db.query(
     `update attempts set outcome = $3, error = $4, ended_at = $5
-     where operation_id = $1 and number = $2
-       and (outcome is null or (outcome in ('unknown', 'pending') and outcome <> $3))`,
-    [operation.operationId, number, outcome.status, problem, now],
+     where operation_id = $1 and number = $2`,
+    [operation.operationId, number, outcome.status, problemOf(outcome), now],
   );
-  return rowCount === 1;
 }
 
-function withOutcome(
-  file: LockedFile,
-  number: number,
-  outcome: WriteOutcome,
-  error: OperationProblem | null,
-): LockedFile {
+function withOutcome(file: LockedFile, number: number, outcome: WriteOutcome): LockedFile {
+  const error = problemOf(outcome);
   const attempts = file.attempts.map((one) =>
     one.number === number ? { ...one, outcome: outcome.status, error, endedAt: file.now } : one,
   );
@@ -169,8 +192,8 @@ async function moveByAnswer(
   file: LockedFile,
   number: number,
   outcome: WriteOutcome,
-  problem: OperationProblem | null,
 ): Promise<OperationFile> {
+  const problem = problemOf(outcome);
   const change = changeByAttempt(file.operation, file.attempts, number, outcome);
   const reference = outcome.status === 'pending' ? outcome.reference : undefined;
   const patch: Patch = {

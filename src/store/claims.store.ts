@@ -59,6 +59,9 @@ const RELAY_GRACE = '2 seconds';
 /** A row is first compared with the engine after this long: by then a healthy one has moved on. */
 const FIRST_SWEEP_AFTER = '30 seconds';
 
+/** An agent that lost its plan makes it anew within a day; later an equal request is likely a new one. */
+const TWIN_WINDOW = '24 hours';
+
 /** Rolls the claim back and is its result: a refused claim leaves no trace. */
 class Refused extends Error {
   readonly result: ClaimResult;
@@ -169,10 +172,19 @@ async function duplicateOf(
   return { status: 'reused' };
 }
 
-const INSERT = `insert into operations (status, created_at, updated_at, next_sweep_at,
+const parameter = (member: (typeof GIVEN)[number]): string => `$${GIVEN.indexOf(member) + 3}`;
+
+/** Uses operations_by_fingerprint. Twins that come at the same moment may miss each other; nothing is decided by the mark. */
+const TWIN = `(select t.operation_id from operations t
+  where t.account_id = ${parameter('accountId')} and t.fingerprint = ${parameter('fingerprint')}
+    and t.created_at > $2::timestamptz - interval '${TWIN_WINDOW}'
+    and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')
+  order by t.created_at desc limit 1)`;
+
+const INSERT = `insert into operations (status, created_at, updated_at, next_sweep_at, possible_duplicate_of,
     ${GIVEN.map((member) => OPERATION_COLUMNS[member]).join(', ')})
-  values ($1, $2, $2, $2::timestamptz + interval '${FIRST_SWEEP_AFTER}',
-    ${GIVEN.map((_, n) => `$${n + 3}`).join(', ')})
+  values ($1, $2, $2, $2::timestamptz + interval '${FIRST_SWEEP_AFTER}', ${TWIN},
+    ${GIVEN.map(parameter).join(', ')})
   returning *`;
 
 async function insertOperation(

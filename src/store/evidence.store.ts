@@ -27,30 +27,29 @@ export async function recordEvidence(db: Queryable, record: EvidenceRecord): Pro
   );
 }
 
-/** Times (RFC 3339) of lookups that found nothing, newest last. */
+/** Times (RFC 3339) of lookups since the last finding that found nothing, newest last: a finding in between ends their agreement. */
 export async function absentLooks(db: Queryable, operationId: string): Promise<string[]> {
   const { rows } = await db.query<{ at: string }>(
     `select at from evidence
-     where operation_id = $1 and type = 'lookup' and verdict = 'absent' order by evidence_id`,
+     where operation_id = $1 and type = 'lookup' and verdict = 'absent' and evidence_id > coalesce(
+       (select max(evidence_id) from evidence
+        where operation_id = $1 and type = 'lookup' and verdict = 'found'), 0)
+     order by evidence_id`,
     [operationId],
   );
   return rows.map((row) => row.at);
 }
 
-/** Why the newest answer to a write could not be taken as definite. */
-export async function lastUnknownReason(
-  db: Queryable,
-  operationId: string,
-): Promise<string | undefined> {
-  const { rows } = await db.query<{ reason: string | null }>(
+/** Why answers to writes could not be taken as definite, oldest first. */
+export async function unknownReasons(db: Queryable, operationId: string): Promise<string[]> {
+  const { rows } = await db.query<{ reason: string }>(
     `select detail ->> 'reason' as reason from evidence
      where operation_id = $1 and type = 'write_answer' and verdict = 'unknown'
-     order by evidence_id desc limit 1`,
+     order by evidence_id`,
     [operationId],
   );
-  return rows[0]?.reason ?? undefined;
+  return rows.map(({ reason }) => reason);
 }
-
 /** The newest lookup that the provider answered; one that reached nobody says nothing. */
 export async function lastAnsweredLook(
   db: Queryable,

@@ -4,7 +4,7 @@ import type { Operation, OperationFile } from '../domain/operation.ts';
 import type { NextStep, Situation } from '../domain/reconciliation.ts';
 import { changeByDefinite, changeByReview, type Change } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
-import { absentLooks, lastUnknownReason, recordEvidence } from './evidence.store.ts';
+import { absentLooks, recordEvidence, unknownReasons } from './evidence.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
@@ -79,13 +79,14 @@ export async function recordLook(
 async function situationOf(db: Queryable, file: LockedFile): Promise<Situation> {
   const { operation, attempts, now } = file;
   const intents = attempts.map((one) => Date.parse(one.startedAt));
-  const reason = await lastUnknownReason(db, operation.operationId);
+  const reasons = await unknownReasons(db, operation.operationId);
   return {
     plan: operation.plan.reconcile,
     nowMs: Date.parse(now),
     openSinceMs: Date.parse(operation.unknownSince ?? attempts[0]?.endedAt ?? operation.createdAt),
     lastIntentMs: Math.max(...intents),
-    lastUnknownReason: reason as UnknownReason | undefined,
+    accepted: attempts.some((one) => one.outcome === 'pending'),
+    unknownReasons: reasons as UnknownReason[],
     absentLooksMs: (await absentLooks(db, operation.operationId)).map((at) => Date.parse(at)),
     // A refused resend decides nothing and is not counted (contract §6.2).
     resends: attempts.filter((one) => one.purpose === 'resend' && one.outcome !== 'not_sent')

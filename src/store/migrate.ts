@@ -12,6 +12,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     direction: 'up',
     migrationsTable: 'schema_migrations',
     checkOrder: true,
+    advisoryLockMode: 'wait',
     log: () => {},
   });
 }

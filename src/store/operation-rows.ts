@@ -36,6 +36,7 @@ export const OPERATION_COLUMNS = {
   updatedAt: 'updated_at',
   settledAt: 'settled_at',
   conflictsWith: 'conflicts_with',
+  possibleDuplicateOf: 'possible_duplicate_of',
   resolvedBy: 'resolved_by',
 } as const satisfies Record<keyof Operation, string>;
 

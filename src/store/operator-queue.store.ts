@@ -19,14 +19,14 @@ export interface QueueEntry {
   readonly proposals: readonly QueuedProposal[];
 }
 
-export interface QueuedLook {
+interface QueuedLook {
   readonly verdict: string;
   readonly match: string | null;
   readonly state: string | null;
   readonly at: string;
 }
 
-export interface QueuedProposal {
+interface QueuedProposal {
   readonly outcome: 'succeeded' | 'failed';
   readonly provider_reference: string | null;
   readonly principal_id: string;

@@ -52,6 +52,6 @@ export async function recordStatement(
 }
 
 /** Hash of the evidence that proves it for as long as the salt beside it is kept, and nothing once both are erased. */
-export function commitmentTo(salt: string, evidence: string): string {
+function commitmentTo(salt: string, evidence: string): string {
   return sha256Hex(`${salt}\n${evidence}`);
 }

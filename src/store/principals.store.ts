@@ -71,6 +71,11 @@ export async function addPrincipals(
   }
 }
 
+/** Two first starts at once must not write two sets of credentials; held to the end of the transaction. */
+export async function lockFirstStart(db: Queryable): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtext('holdfast first credentials'))`);
+}
+
 /** True where nobody has been created yet: only then are first credentials written. */
 export async function hasNoPrincipals(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ none: boolean }>(

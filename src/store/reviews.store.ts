@@ -1,6 +1,6 @@
 // Sending an operation to a person without a provider having said anything.
 import { operationProblem } from '../domain/operation-problem.ts';
-import { mayMove } from '../domain/operation-state.ts';
+import { isSettled } from '../domain/operation-state.ts';
 import { lockFile } from './operations.store.ts';
 import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
@@ -10,7 +10,9 @@ import { moveOperation } from './transitions.store.ts';
 export async function reviewChangedCommand(pool: Pool, operationId: string): Promise<void> {
   await inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
-    if (!file || !mayMove(file.operation.status, 'NEEDS_REVIEW')) return;
+    // What is settled is contradicted by provider evidence alone.
+    if (!file || isSettled(file.operation.status) || file.operation.status === 'NEEDS_REVIEW')
+      return;
     await moveOperation(db, file, file.now, {
       to: 'NEEDS_REVIEW',
       reviewReason: 'command_changed',

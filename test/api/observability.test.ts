@@ -49,10 +49,10 @@ async function logLineOf(act: () => Promise<unknown>): Promise<LogLine> {
   );
 }
 
-describe('duplicates prevented', () => {
-  const prevented = (act: () => Promise<unknown>) =>
-    growth('holdfast_duplicates_prevented_total', 'reason', act);
+const prevented = (act: () => Promise<unknown>) =>
+  growth('holdfast_duplicates_prevented_total', 'reason', act);
 
+describe('duplicates prevented', () => {
   it('counts no first submit', async () => {
     expect(await prevented(() => api.submit(newKey(), paymentBody()))).toEqual({});
   });

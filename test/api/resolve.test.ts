@@ -73,6 +73,27 @@ describe('resolving', () => {
     });
   });
 
+  it.each([
+    ['ambiguous', foundAs('done', 'ambiguous')],
+    ['contrary', foundAs('done', 'contrary')],
+    ['pending', foundAs('pending')],
+  ])('adopts no effect that was only shown as %s', async (_, answer) => {
+    const id = await lostPayment(register);
+    await looked(register, id, answer);
+    expect((await resolve(id, YES)).body).toMatchObject({
+      status: 'SUCCEEDED',
+      provider: { reference: null },
+      result: null,
+    });
+  });
+
+  it('as failed goes by the last lookup that was answered', async () => {
+    const id = await lostPayment(register);
+    await looked(register, id);
+    await looked(register, id, UNAVAILABLE);
+    expect((await resolve(id, NO)).body).toMatchObject({ status: 'FAILED' });
+  });
+
   it('as failed gives the invoice back, as succeeded keeps it', async () => {
     const [failed, done] = [await lostPayment(register), await lostPayment(register)];
     await looked(register, failed);

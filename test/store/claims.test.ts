@@ -189,3 +189,46 @@ describe('a business key', () => {
     });
   });
 });
+
+describe('a twin', () => {
+  const twinOf = (request: ReturnType<typeof claimOf>) => {
+    const { operation } = claimOf({ invoice: null });
+    return { ...request, operation: { ...operation, fingerprint: request.operation.fingerprint } };
+  };
+  const equal = () => {
+    const request = claimOf({ invoice: null });
+    const fingerprint = randomUUID().replaceAll('-', '').padEnd(64, '0');
+    return { ...request, operation: { ...request.operation, fingerprint } };
+  };
+
+  it('is marked with the equal request before it and runs like any other', async () => {
+    const first = equal();
+    await claim(register.pool, first);
+    const second = await claim(register.pool, twinOf(first));
+    expect(second).toMatchObject({
+      status: 'claimed',
+      operation: { status: 'PENDING', possibleDuplicateOf: first.operation.operationId },
+    });
+  });
+
+  it('is no twin of what certainly did not happen, of another account, or of the day before', async () => {
+    const failed = equal();
+    await claim(register.pool, failed);
+    await move(register, failed.operation.operationId, { to: 'FAILED' });
+    const foreign = equal();
+    await claim(register.pool, {
+      ...foreign,
+      operation: { ...foreign.operation, accountId: 'acct_b', agentId: 'acct_b.agent' },
+    });
+    const old = equal();
+    await claim(register.pool, old);
+    await register.rows(
+      `update operations set created_at = created_at - interval '25 hours' where operation_id = $1`,
+      [old.operation.operationId],
+    );
+    for (const earlier of [failed, foreign, old]) {
+      const result = await claim(register.pool, twinOf(earlier));
+      expect(result).toMatchObject({ operation: { possibleDuplicateOf: null } });
+    }
+  });
+});

@@ -1,5 +1,5 @@
 // What a worker counts and logs while it sends and asks: the activities over a real register, with a provider that answers as told.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createActivities } from '../../src/activities/index.ts';
 import { send } from '../../src/activities/send.ts';
@@ -149,9 +149,9 @@ describe('execution time and retries', () => {
   });
 });
 
-describe('reconciliations', () => {
-  const ended = (result: string) => value('reconciliations_total', { ...PLACE, result });
+const ended = (result: string) => value('reconciliations_total', { ...PLACE, result });
 
+describe('reconciliations', () => {
   it('are counted as settled where evidence settled them', async () => {
     const input = await payment();
     await sendOnce(input, LOST);
@@ -195,12 +195,16 @@ describe('reconciliations', () => {
   });
 });
 
-describe('the worker’s log', () => {
-  const logged = (message: string) =>
-    lines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ msg }) => msg === message);
+const fail = () => {
+  throw new Error('cannot count');
+};
 
+const logged = (message: string) =>
+  lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === message);
+
+describe('the worker’s log', () => {
   it('follows an operation with every attribute that applies', async () => {
     const input = await payment();
     await sendOnce(input, TIMED_OUT);
@@ -248,10 +252,8 @@ describe('the worker’s log', () => {
 
   it('and its counting can’t cost the answer of a provider', async () => {
     const input = await payment();
-    metrics.providerCalls.inc = () => {
-      throw new Error('cannot count');
-    };
-    metrics.retries.observe = metrics.providerCalls.inc;
+    vi.spyOn(metrics.providerCalls, 'inc').mockImplementation(fail);
+    vi.spyOn(metrics.retries, 'observe').mockImplementation(fail);
     expect(await sendOnce(input, OUTCOMES.succeeded)).toEqual({ next: 'done' });
     expect((await stored(register, input.operation_id)).operation.status).toBe('SUCCEEDED');
     expect(logged('not counted')).toHaveLength(2);

@@ -194,7 +194,8 @@ describe('a look', () => {
       plan: operation.plan.reconcile,
       openSinceMs: Date.parse(operation.unknownSince ?? ''),
       lastIntentMs: Date.parse(attempts[0]?.startedAt ?? ''),
-      lastUnknownReason: 'lost_answer',
+      accepted: false,
+      unknownReasons: ['lost_answer'],
       resends: 0,
       safeResendUntilMs: Date.parse(operation.safeResendUntil ?? ''),
     });
@@ -267,8 +268,11 @@ describe('absence', () => {
     expect((await lookTwice(id)).step).toEqual({ next: 'resend' });
     await begin(register, id, 'resend');
     await storeAttemptOutcome(register.pool, id, 2, unknown);
-    // The time starts anew with the second intent.
-    expect((await look(id, absent)).step.next).toBe('look');
+    // The time of absence starts anew with the second intent, that of the deadline does not.
+    const { step, situation } = await look(id, absent);
+    expect(step.next).toBe('look');
+    const { unknownSince } = (await stored(register, id)).operation;
+    expect(situation?.openSinceMs).toBe(Date.parse(unknownSince ?? ''));
     const { file, status } = await lookTwice(id);
     expect(status).toBe('FAILED');
     expect(file.operation.error).toMatchObject({ code: 'effect_absent' });

@@ -23,16 +23,14 @@ describe('the count of open operations', () => {
     await operationIn(register, 'SUCCEEDED');
     await operationIn(register, 'FAILED');
     const groups = await openOperations(register.pool);
-    const seen = groups.map(({ kind, connection, state, count }) => [
-      kind,
-      connection,
-      state,
-      count,
-    ]);
-    expect(seen.toSorted()).toEqual([
-      ['payment', 'sandbox_acct_a', 'PENDING', 2],
-      ['payment', 'sandbox_acct_b', 'PENDING', 1],
-    ]);
+    const seen = groups.map((group) => ({ ...group, oldestAgeMs: 0 }));
+    const payments = { kind: 'payment', state: 'PENDING', reviewReason: null, oldestAgeMs: 0 };
+    expect(new Set(seen)).toEqual(
+      new Set([
+        { ...payments, connection: 'sandbox_acct_a', count: 2 },
+        { ...payments, connection: 'sandbox_acct_b', count: 1 },
+      ]),
+    );
   });
 
   it('gives the reason of those that a person has to look at', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createRegisterGauges, createWorkerMetrics } from '../../src/observability/metrics.ts';
+import type { Queryable } from '../../src/store/pool.ts';
 import { enqueue } from '../../src/store/outbox.store.ts';
 import { keepGauges } from '../../src/worker/register-gauges.ts';
 import { claimed, openRegister, operationIn, type Register } from '../support/register.ts';
@@ -16,9 +17,9 @@ beforeEach(() => register.pool.query('truncate operations, idempotency_keys casc
 const { connections } = readConfig({});
 
 /** A worker's gauges as a scraper sees them. */
-function scraped(pool: Pick<Register['pool'], 'query'> = register.pool) {
+function scraped(pool: Queryable = register.pool) {
   const { registry } = createWorkerMetrics();
-  const refresh = keepGauges(pool as Register['pool'], createRegisterGauges(registry), connections);
+  const refresh = keepGauges(pool, createRegisterGauges(registry), connections);
   return async () => {
     await refresh();
     const samples = samplesOf(await registry.metrics());

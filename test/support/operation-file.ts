@@ -69,6 +69,7 @@ export function operationOf(members: Partial<Operation> = {}): Operation {
     updatedAt: T0,
     settledAt: null,
     conflictsWith: null,
+    possibleDuplicateOf: null,
     resolvedBy: null,
     ...members,
   };

@@ -62,7 +62,7 @@ export async function lostPayment(register: Register, wishes: LostWishes = {}): 
   return id;
 }
 
-export const ABSENT: LookupAnswer = { status: 'absent', evidence: {} };
+const ABSENT: LookupAnswer = { status: 'absent', evidence: {} };
 export const UNAVAILABLE: LookupAnswer = { status: 'unavailable', evidence: {} };
 export const foundAs = (
   state: 'done' | 'pending' | 'failed',

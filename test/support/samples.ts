@@ -14,7 +14,7 @@ export function samplesOf(text: string): Sample[] {
     .map((line) => {
       const [, name = '', inner = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
       const pairs = [...inner.matchAll(/(\w+)="([^"]*)"/g)].map(
-        ([, label = '', text = '']) => [label, text] as const,
+        ([, label = '', held = '']) => [label, held] as const,
       );
       return { name, labels: Object.fromEntries(pairs), value: Number(value) };
     });

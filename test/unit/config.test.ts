@@ -32,6 +32,7 @@ describe('the configuration', () => {
       providerDeadlineMs: 5_000,
       reconcile: { firstLookMs: 1_000, deadlineMs: 72 * 3_600_000 },
       sweepIntervalMs: 30_000,
+      rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
     expect(config.home).toBe(join(process.cwd(), '.holdfast'));
   });
@@ -44,6 +45,8 @@ describe('the configuration', () => {
       SANDBOX_PORT: '9004',
       HOLDFAST_HOME: 'elsewhere',
       APPROVAL_TTL_MS: '1500',
+      RATE_LIMIT_SUBMITS_PER_S: '7',
+      RATE_LIMIT_READS_PER_S: '9',
     });
     expect(config.ports.api).toBe(9001);
     expect(config.postgres.url).toContain(':9002/');
@@ -54,6 +57,7 @@ describe('the configuration', () => {
     ]);
     expect(isAbsolute(config.home) && config.home.endsWith('/elsewhere')).toBe(true);
     expect(config.approvalTtlMs).toBe(1_500);
+    expect(config.rateLimits).toEqual({ submitsPerS: 7, readsPerS: 9 });
   });
 
   it('uses servers of others where it is told to', () => {
@@ -127,6 +131,12 @@ describe('the configuration', () => {
       expect([config.sandbox.host, config.metricsHost]).toContain('0.0.0.0');
     },
   );
+
+  it('lets a sandbox that runs apart from its clients listen elsewhere, without a database', () => {
+    const env = { SANDBOX_HOST: '0.0.0.0', SANDBOX_URL: 'http://sandbox:8090' };
+    expect(readConfig(env).sandbox.host).toBe('0.0.0.0');
+    expect(refusal({ ...env, HOST: '0.0.0.0' })).toContain('HOST: the embedded default');
+  });
 
   it('reaches a sandbox, and is reached by it, where that runs elsewhere', () => {
     const config = readConfig({

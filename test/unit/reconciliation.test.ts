@@ -37,7 +37,8 @@ function situation(members: Partial<Situation> = {}): Situation {
     nowMs: 20_000,
     openSinceMs: 1_000,
     lastIntentMs: 0,
-    lastUnknownReason: 'lost_answer',
+    accepted: false,
+    unknownReasons: ['lost_answer'],
     absentLooksMs: [],
     resends: 0,
     lastRefused: false,
@@ -180,7 +181,7 @@ describe('absence', () => {
   });
 
   it('goes to a person, and is never sent again, where the token names other parameters', () => {
-    expect(judgeLook(absent, certain({ lastUnknownReason: 'token_mismatch' }))).toEqual({
+    expect(judgeLook(absent, certain({ unknownReasons: ['token_mismatch'] }))).toEqual({
       next: 'review',
       reason: 'provider_parameter_mismatch',
     });
@@ -188,8 +189,9 @@ describe('absence', () => {
 
   it.each(['in_use', 'already_exists'] as const)(
     'goes to a person and is never FAILED where the provider said %s',
-    (lastUnknownReason) => {
-      const step = judgeLook(absent, certain({ lastUnknownReason, resends: 1 }));
+    (reason) => {
+      const unknownReasons = [reason, 'lost_answer'] as const;
+      const step = judgeLook(absent, certain({ unknownReasons, resends: 1 }));
       expect(step).toEqual({ next: 'review', reason: 'provider_token_in_use' });
     },
   );
@@ -256,21 +258,21 @@ describe('the schedule of looks', () => {
   });
 });
 
-const REASONS: (UnknownReason | undefined)[] = [
+const REASONS: UnknownReason[] = [
   'lost_answer',
   'unclear_answer',
   'in_use',
   'token_mismatch',
   'already_exists',
   'worker_lost',
-  undefined,
 ];
 const anySituation = fc
   .record({
     nowMs: fc.integer({ min: 0, max: 90 * HOUR_MS }),
     openSinceMs: fc.integer({ min: 0, max: 60_000 }),
     lastIntentMs: fc.integer({ min: 0, max: 60_000 }),
-    lastUnknownReason: fc.constantFrom(...REASONS),
+    accepted: fc.boolean(),
+    unknownReasons: fc.array(fc.constantFrom(...REASONS), { maxLength: 2 }),
     absentLooksMs: fc.array(fc.integer({ min: 0, max: 90 * HOUR_MS }), { maxLength: 4 }),
     resends: fc.nat(2),
     lastRefused: fc.boolean(),

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideDispatch, mayResend } from '../../src/domain/dispatch-decision.ts';
-import { hasUnresolvedAttempt, type Attempt, type Operation } from '../../src/domain/operation.ts';
+import { onlyRefused, type Attempt, type Operation } from '../../src/domain/operation.ts';
 import {
   isSettled,
   mayMove,
@@ -328,12 +328,10 @@ describe('any history of answers', () => {
     }
   });
 
-  it('knows which attempts are unresolved', () => {
-    expect(hasUnresolvedAttempt([])).toBe(false);
-    for (const outcome of ['succeeded', 'failed', 'not_sent'] as const) {
-      expect(hasUnresolvedAttempt([attemptOf(1, outcome)])).toBe(false);
+  it('knows when all attempts were refused before they acted', () => {
+    expect(onlyRefused([attemptOf(1, 'not_sent'), attemptOf(2, 'not_sent')])).toBe(true);
+    for (const outcome of [null, 'unknown', 'pending', 'succeeded', 'failed'] as const) {
+      expect(onlyRefused([attemptOf(1, outcome), attemptOf(2, 'not_sent')])).toBe(false);
     }
-    expect(hasUnresolvedAttempt([attemptOf(1, null), attemptOf(2, 'not_sent')])).toBe(true);
-    expect(hasUnresolvedAttempt([attemptOf(1, 'unknown'), attemptOf(2, 'not_sent')])).toBe(true);
   });
 });

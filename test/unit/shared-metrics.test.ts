@@ -102,15 +102,15 @@ describe('the metrics of a home', () => {
   });
 });
 
-describe('the port of metrics', () => {
-  async function served(render: () => Promise<{ contentType: string; body: string }>) {
-    const port = await freePort();
-    const server = await serveMetrics({ port, host: '127.0.0.1' }, render);
-    onTestFinished(() => server.stop());
-    return (path: string, method: 'GET' | 'POST' = 'GET') =>
-      request(`http://127.0.0.1:${port}${path}`, { method, reset: true });
-  }
+async function served(render: () => Promise<{ contentType: string; body: string }>) {
+  const port = await freePort();
+  const server = await serveMetrics({ port, host: '127.0.0.1' }, render);
+  onTestFinished(() => server.stop());
+  return (path: string, method: 'GET' | 'POST' = 'GET') =>
+    request(`http://127.0.0.1:${port}${path}`, { method, reset: true });
+}
 
+describe('the port of metrics', () => {
   it('answers /metrics and nothing else', async () => {
     const ask = await served(async () => ({ contentType: 'text/plain', body: 'x 1\n' }));
     const answer = await ask('/metrics');

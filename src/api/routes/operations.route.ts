@@ -3,6 +3,7 @@ import express, { Router, type Request, type RequestHandler, type Response } fro
 import { HoldfastError } from '../../domain/operation-error.ts';
 import type { OperationFile } from '../../domain/operation.ts';
 import { isRestingPlace, isSettled } from '../../domain/operation-state.ts';
+import { KINDS } from '../../operations/registry.ts';
 import { readFile } from '../../store/operations.store.ts';
 import { countSubmit } from '../count-submits.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -28,16 +29,26 @@ export function operationsRoute(deps: ApiDependencies): Router {
   // One path shape serves two resources: a kind takes POST, an operation id takes GET.
   router
     .route('/agent/operations/:name')
+    .all(refuseOtherMethods)
     .post(
       requireAgent,
       jsonOnly,
       express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }),
       (request, response) => submit(deps, request, response),
     )
-    .get((request, response) => read(deps, request, response))
-    .all(methodNotAllowed('GET', 'POST'));
+    .get((request, response) => read(deps, request, response));
   return router;
 }
+
+/** A kind takes POST, an operation id GET. What is neither may be a misspelt kind, so a submit goes on and hears that. */
+const refuseOtherMethods: RequestHandler = (request, response, next) => {
+  const name = String(request.params['name']);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const allowed = KINDS.includes(name) ? 'POST' : 'GET';
+  const misspelt = method === 'POST' && !name.startsWith('op_');
+  if (method === allowed || misspelt) next();
+  else methodNotAllowed(allowed)(request, response);
+};
 
 const jsonOnly: RequestHandler = (request, _response, next) => {
   requireJsonMediaType(request);

@@ -121,7 +121,9 @@ function findingOf(result: ExchangeResult, contact: ProviderContact): LookupAnsw
   if (result.type !== 'answer') {
     return { status: 'unavailable', evidence: { code: result.reason } };
   }
-  const list = result.status === 200 ? readList(result.body) : undefined;
+  const shown = result.status === 200 ? readList(result.body) : undefined;
+  // A list that holds others' objects is an answer to another question.
+  const list = shown?.every((one) => one.token === contact.token) ? shown : undefined;
   const evidence: Evidence = { http_status: result.status, found: list?.length };
   if (!list) return { status: 'unavailable', evidence };
   const [first, ...more] = list;

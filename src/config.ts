@@ -26,7 +26,7 @@ const LONGEST_APPROVAL_TTL_MS = 10 * 366 * 24 * 3_600_000;
 const Environment = z.object({
   /** API, on loopback unless `HOST` says otherwise (external Postgres only). */
   PORT: port(8080),
-  HOST: z.string().min(1).default('127.0.0.1'),
+  HOST: z.string().default('127.0.0.1'),
   SANDBOX_PORT: port(8090),
   SANDBOX_ADMIN_PORT: port(8091),
   /** Where the sandbox listens; in a container of its own that is every address of it. */
@@ -118,6 +118,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const e = parsed.data;
   const embedded = e.DATABASE_URL === undefined;
   if (embedded) refuseOtherThanLoopback(e);
+  // An empty host would bind every interface.
+  if (e.HOST === '') throw new Error('configuration: HOST: must name an interface');
   return {
     host: e.HOST,
     ports: {

@@ -153,6 +153,14 @@ describe('refunds of one payment', () => {
     ).toBe(0);
   });
 
+  it('are refused where nobody knows what the provider calls the payment', async () => {
+    const payment = await paid();
+    await register.rows('update operations set provider_reference = null where operation_id = $1', [
+      payment,
+    ]);
+    expect(await refundOf(payment, '1.00')).toMatchObject({ code: 'not_refundable' });
+  });
+
   it('freeze what the provider calls the payment', async () => {
     const payment = await paid();
     const { operation } = await stored(register, idOf(await refundOf(payment, '2.50')));

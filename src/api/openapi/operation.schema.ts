@@ -73,6 +73,7 @@ export const operation = z
     approval: approval.nullable(),
     attempts: z.array(attempt),
     last_error: why.nullable(),
+    possible_duplicate_of: operationId.nullable(),
     conflicts_with: operationId.nullable(),
     unknown_since: time.nullable(),
     created_at: time,

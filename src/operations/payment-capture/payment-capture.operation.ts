@@ -29,7 +29,8 @@ export const paymentCapture = defineOperation({
 /** Without an amount all of the payment is captured. Read in the payment's currency, which the command doesn't repeat. */
 function admitCapture(target: Target, wanted: string | undefined): Admission {
   const paid = paymentMoney(target);
-  if (target.operation.status !== 'SUCCEEDED' || !isManualCapture(target)) {
+  const { status, providerReference } = target.operation;
+  if (status !== 'SUCCEEDED' || providerReference === null || !isManualCapture(target)) {
     return refuse('precondition_failed', 'Only a payment that waits for its capture is captured.');
   }
   const money = wanted === undefined ? paid : readIn(paid, wanted);

@@ -30,6 +30,9 @@ export const refund = defineOperation({
   policySummary: 'Waits for a person from half the threshold of payments on.',
 });
 
+/** A person may settle a payment without one; then the provider can't be told what to act on. */
+const WITHOUT_REFERENCE = "The provider's reference of this payment is not known.";
+
 /** Succeeded, open and unknown refunds all count: an unknown one may have gone through. */
 function admitRefund(
   target: Target,
@@ -40,6 +43,7 @@ function admitRefund(
   if (wanted.currency !== paid.currency) {
     return refuse(`The payment was made in ${paid.currency}.`);
   }
+  if (target.operation.providerReference === null) return refuse(WITHOUT_REFERENCE);
   const captured = capturedMinor(target);
   if (captured === 0n) return refuse('Nothing of this payment is known to be captured.');
   const left = captured - heldBy(target.claims, 'refund');

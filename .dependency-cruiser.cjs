@@ -33,13 +33,18 @@ const folders = {
     packages: ['express', 'zod'],
     node: true,
   },
-  supervisor: { ours: ['observability'], files: ['config\\.ts'], node: true },
+  rig: { ours: ['providers', 'temporal'], node: true },
+  supervisor: {
+    ours: ['observability'],
+    files: ['config\\.ts', 'rig/ask-supervisor\\.ts', 'rig/places\\.ts'],
+    node: true,
+  },
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
       ...['outbox', 'recovery', 'observability'],
     ],
-    files: ['config\\.ts'],
+    files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],
     node: true,
   },

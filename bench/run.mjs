@@ -1,7 +1,7 @@
 // `npm run bench`: ratios in one run. `--json` prints one JSON object a line; `--quick` takes fewer operations; a name runs that alone.
 import { parseArgs } from 'node:util';
 import { growth, path, requests, settleUnknown } from './measures.mjs';
-import { startSystem } from './system.mjs';
+import { startDoor, startSystem } from './system.mjs';
 
 const { values, positionals } = parseArgs({
   options: { json: { type: 'boolean' }, quick: { type: 'boolean' } },
@@ -20,7 +20,7 @@ const measures = {
 const wanted = positionals.length > 0 ? positionals : Object.keys(measures);
 for (const name of wanted) {
   // A system of its own each: what one measure leaves behind must not slow the next.
-  const system = await startSystem();
+  const system = await (name === 'requests' ? startDoor() : startSystem());
   try {
     for (const row of await measures[name](system)) print(row);
   } finally {

@@ -1,12 +1,14 @@
 // A whole Holdfast in a home of its own, started as a user would start it, with the anchors beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
+import { build } from '../scripts/build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PORTS = [
@@ -20,7 +22,7 @@ const PORTS = [
 ];
 
 /** Far above what one machine can send, so that what is measured is the path and not its limits. */
-const NO_LIMIT = '1000000';
+const UNLIMITED = { RATE_LIMIT_SUBMITS_PER_S: '1000000', RATE_LIMIT_READS_PER_S: '1000000' };
 
 const agent = new Agent({ connections: 128, pipelining: 1, headersTimeout: 120_000 });
 
@@ -34,8 +36,7 @@ export async function startSystem() {
     ),
     HOLDFAST_HOME: home,
     LOG_LEVEL: 'warn',
-    RATE_LIMIT_SUBMITS_PER_S: NO_LIMIT,
-    RATE_LIMIT_READS_PER_S: NO_LIMIT,
+    ...UNLIMITED,
   };
   const supervisor = await startNode(join(root, 'scripts', 'start.mjs'), env, 'ready ');
   const { accounts } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'));
@@ -59,6 +60,66 @@ export async function startSystem() {
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Postgres and one API alone: no worker, and an engine that refuses connections, so that what is measured is the door. Claims pile up
+ * in the outbox, as they do when Temporal is away.
+ */
+export async function startDoor() {
+  await build();
+  const { SupervisedChild } = await import('../dist/supervisor/supervised-child.js');
+  const { embeddedUrl, postgresSpec, preparePostgres } =
+    await import('../dist/supervisor/postgres.js');
+  const { createHome } = await import('../dist/supervisor/home.js');
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  chmodSync(home, 0o755);
+  createHome(home);
+  const port = await freePort();
+  await preparePostgres({ home });
+  const postgres = new SupervisedChild(postgresSpec({ home, port, durable: true }), home, () => {});
+  postgres.start();
+  await postgres.ready(60_000);
+  const env = {
+    ...process.env,
+    ...UNLIMITED,
+    PORT: String(await freePort()),
+    METRICS_PORT: String(await freePort()),
+    DATABASE_URL: embeddedUrl(port),
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    HOLDFAST_HOME: home,
+    LOG_LEVEL: 'error',
+  };
+  await once(
+    spawn(process.execPath, [join(root, 'dist', 'bin', 'migrate.js')], { cwd: root, env }),
+    'exit',
+  );
+  const api = spawn(process.execPath, [join(root, 'dist', 'bin', 'api.js')], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
+  const base = `http://127.0.0.1:${env.PORT}`;
+  while (!(await answers(`${base}/healthz`))) await pause(100);
+  const { accounts } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'));
+  return {
+    base,
+    databaseUrl: env.DATABASE_URL,
+    token: accounts.acct_a.agent.token,
+    startAnchor: (name) => startNode(join(root, 'bench', 'anchors', `${name}.mjs`), env, 'ready'),
+    async stop() {
+      await stopNode(api);
+      await postgres.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(url) {
+  return call('GET', url).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A process of ours that says a line when it is ready; what it says after the marker is its `said`. */

@@ -51,16 +51,15 @@ function tokens() {
 
 function run(role, token) {
   process.stdout.write(`schemathesis as ${role}\n`);
+  const chosen = ['--header', `Authorization: Bearer ${token}`, '--rate-limit', RATE_LIMIT];
+  const checks = ['--checks', 'all', '--exclude-checks', LEFT_OUT.join(',')];
   const { status } = spawnSync(
     program,
-    [
-      'run',
-      `${url}/openapi.json`,
-      ...['--header', `Authorization: Bearer ${token}`],
-      ...['--checks', 'all', '--exclude-checks', LEFT_OUT.join(',')],
-      ...['--rate-limit', RATE_LIMIT, '--warnings', 'off', '--no-color'],
-      ...process.argv.slice(2),
-    ],
+    ['run', `${url}/openapi.json`, '--warnings', 'off', '--no-color'].concat(
+      chosen,
+      checks,
+      process.argv.slice(2),
+    ),
     { stdio: 'inherit', cwd: folder },
   );
   return status === 0;

@@ -68,6 +68,8 @@ const Environment = z.object({
   SWEEP_INTERVAL_MS: milliseconds(30_000),
   /** How often undelivered outbox messages are looked for; the API delivers at once when it can. */
   RELAY_INTERVAL_MS: milliseconds(1_000),
+  /** 1: `scripts/rig` may stop, kill and part the processes of the embedded default. For trying faults, never for work. */
+  HOLDFAST_RIG: z.enum(['0', '1']).default('0'),
 });
 
 /** Everything a process may be told from outside; times in milliseconds, ports on loopback. */
@@ -103,6 +105,8 @@ export interface Config {
   readonly rateLimits: { readonly submitsPerS: number; readonly readsPerS: number };
   readonly sweepIntervalMs: number;
   readonly relayIntervalMs: number;
+  /** True: the rig's channel is served, and crash points are installed. */
+  readonly rig: boolean;
   readonly connections: readonly Connection[];
 }
 
@@ -118,6 +122,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const e = parsed.data;
   const embedded = e.DATABASE_URL === undefined;
   if (embedded) refuseOtherThanLoopback(e);
+  else if (e.HOLDFAST_RIG === '1') {
+    throw new Error('configuration: HOLDFAST_RIG: faults are for the embedded default only');
+  }
   // An empty host would bind every interface.
   if (e.HOST === '') throw new Error('configuration: HOST: must name an interface');
   return {
@@ -155,6 +162,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     sweepIntervalMs: e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
+    rig: e.HOLDFAST_RIG === '1',
     connections: sandboxConnections(e.SANDBOX_URL ?? `http://127.0.0.1:${e.SANDBOX_PORT}`),
   };
 }

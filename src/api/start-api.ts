@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
+import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createApiMetrics } from '../observability/metrics.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
@@ -13,7 +14,7 @@ import { createPool, type Pool } from '../store/pool.ts';
 import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
 import { accountsInUse, installationId } from '../store/principals.store.ts';
 import { createTemporalClient, engineAnswers } from '../temporal/connection.ts';
-import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
+import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import { createApp } from './app.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { ReplayAudit } from './replay-audit.ts';
@@ -21,7 +22,7 @@ import { closeInOrder, createHttpServer, listen } from './http-server.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { RestWatcher } from './rest-watcher.ts';
 import { serveApiMetrics } from './serve-api-metrics.ts';
-import { createStartSoon } from './start-soon.ts';
+import { createStartSoon, type StartSoon } from './start-soon.ts';
 
 /** Below Postgres' default of 100 together with two APIs and a worker. */
 const POOL_SIZE = 20;
@@ -31,21 +32,40 @@ const ANSWERS_WITHIN_MS = 14_000;
 /** Afterwards: starts that are under way take milliseconds; one that takes longer stands in the outbox anyway. */
 const DRAINS_WITHIN_MS = 2_000;
 
+/** What the rig puts around the parts; an ordinary start has none of it. */
+export interface ApiFaults {
+  readonly newId: (newId: ApiDependencies['newId']) => ApiDependencies['newId'];
+  readonly starter: (starter: WorkflowStarter) => WorkflowStarter;
+  readonly startSoon: (startSoon: StartSoon) => StartSoon;
+  readonly readEvent: (read: EventReceivers) => EventReceivers;
+}
+
+const NO_FAULTS: ApiFaults = {
+  newId: (newId) => newId,
+  starter: (starter) => starter,
+  startSoon: (startSoon) => startSoon,
+  readEvent: (read) => read,
+};
+
 export interface RunningApi {
   /** Takes no more requests, answers those under way, then ends. */
   stop(): Promise<void>;
 }
 
 /** Starts to listen; throws with a sentence where configuration and database don't fit together. */
-export async function startApi(config: Config, logger: Logger): Promise<RunningApi> {
+export async function startApi(
+  config: Config,
+  logger: Logger,
+  faults: ApiFaults = NO_FAULTS,
+): Promise<RunningApi> {
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   await refuseMisfits(config, pool);
   const client = createTemporalClient(config.temporal);
-  const starter = createWorkflowStarter(client, config.temporal.taskQueue);
-  const startSoon = createStartSoon(pool, starter, logger);
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  const startSoon = faults.startSoon(createStartSoon(pool, starter, logger));
   const replays = new ReplayAudit(pool, logger);
   const deps: ApiDependencies = {
     pool,
@@ -59,8 +79,10 @@ export async function startApi(config: Config, logger: Logger): Promise<RunningA
     rateLimits: createRateLimits(config.rateLimits),
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: () => engineAnswers(client),
-    eventReceiver: eventReceivers(config.connections, adapters, process.env, Date.now),
-    newId: (prefix) => `${prefix}_${randomUUID()}`,
+    eventReceiver: faults.readEvent(
+      eventReceivers(config.connections, adapters, process.env, Date.now),
+    ),
+    newId: faults.newId((prefix) => `${prefix}_${randomUUID()}`),
     metrics: createApiMetrics(),
     logger,
   };

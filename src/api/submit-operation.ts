@@ -63,7 +63,7 @@ async function claimNew(
         { operation_id: result.operationId },
       );
     case 'not_admitted':
-      throw new HoldfastError(result.code, result.detail);
+      return repeatIfClaimed(deps, request, new HoldfastError(result.code, result.detail));
   }
 }
 
@@ -77,6 +77,17 @@ async function rereadClaim(
   const file = await readFile(deps.pool, operationId);
   if (!file) throw error;
   return { status: 'claimed', operation: file.operation, approval: file.approval };
+}
+
+/** What refused may be a concurrent submit of this very key, which holds what this one asks for: then this one is its repeat. */
+async function repeatIfClaimed(
+  deps: ApiDependencies,
+  request: SubmitRequest,
+  refusal: HoldfastError,
+): Promise<Submitted> {
+  const known = await findByKey(deps.pool, request.principal.accountId, request.key);
+  if (!known) throw refusal;
+  return repeat(deps, request, known);
 }
 
 async function repeatOfWinner(deps: ApiDependencies, request: SubmitRequest): Promise<Submitted> {

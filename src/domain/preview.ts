@@ -3,7 +3,7 @@ import type { ProblemCode } from './error-catalogue.ts';
 import type { OperationState } from './operation-state.ts';
 
 /** Something that stands in the way, as the refusal that a submit would get. */
-export interface Conflict {
+interface Conflict {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly operation_id?: string;
@@ -11,7 +11,7 @@ export interface Conflict {
 }
 
 /** An operation that exists already. */
-export interface Existing {
+interface Existing {
   readonly operationId: string;
   readonly status: OperationState;
 }

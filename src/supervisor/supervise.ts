@@ -8,6 +8,7 @@ import { migrateCommand, ownProcesses } from './own-processes.ts';
 import { portProblems } from './ports.ts';
 import { postgresSpec, preparePostgres } from './postgres.ts';
 import { readyScreen } from './screen.ts';
+import { serveRig, SPARE, type RigChannel } from './rig-channel.ts';
 import { runToEnd } from './spawn-logged.ts';
 import { aborted, type StopRequest } from './stop-request.ts';
 import { SupervisedChild } from './supervised-child.ts';
@@ -35,11 +36,14 @@ export async function supervise(config: Config, options: SuperviseOptions): Prom
   const children: SupervisedChild[] = [];
   const { stop } = options.request;
   const starting = startAll(config, options, children);
+  let rig: RigChannel | undefined;
   try {
     await Promise.race([starting, aborted(stop)]);
+    if (config.rig && !stop.aborted) rig = await openRig(config, options, children);
     if (!stop.aborted) options.show(readyScreen(config));
     await aborted(stop);
   } finally {
+    rig?.close();
     // A start that fails because of the stop is no news, but it has to be over before the home is given back.
     await Promise.allSettled([stopAll(children, options), starting]);
     releaseHome();
@@ -73,6 +77,22 @@ async function startAll(
   request.stop.throwIfAborted();
   await runToEnd(migrateCommand(binFolder), home, { stop: request.stop });
   await allReady(own.map(start));
+}
+
+/** Only where it was asked for: whoever reaches this channel can stop everything. */
+function openRig(
+  config: Config,
+  { binFolder, show }: SuperviseOptions,
+  children: SupervisedChild[],
+): Promise<RigChannel> {
+  const spareWorker = (): SupervisedChild => {
+    const worker = ownProcesses(config, binFolder).find(({ name }) => name === 'worker');
+    if (!worker) throw new Error('there is no worker to be had');
+    return new SupervisedChild({ ...worker, name: SPARE }, config.home, (sentence) =>
+      show(timed(sentence)),
+    );
+  };
+  return serveRig(config.home, { children, spareWorker });
 }
 
 const embeddedPostgres = ({ home, ports }: Config) => ({

@@ -109,6 +109,19 @@ export class SupervisedChild {
     await this.#endsAfter('SIGKILL', HURRY_WITHIN_MS);
   }
 
+  /** Starts a process that was stopped; from now on it is kept running again. */
+  startAgain(): void {
+    if (!this.#stopping) return;
+    this.#stopping = false;
+    this.#deathsInARow = 0;
+    this.start();
+  }
+
+  /** Ends the process as a crash would; it is started again. */
+  kill(): void {
+    this.#process?.kill('SIGKILL');
+  }
+
   /** Ends the process without waiting for its work, while a `stop` is under way or instead of one. */
   hurry(): void {
     this.#stopping = true;

@@ -15,11 +15,13 @@ import { createWorkerMetrics } from '../observability/metrics.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
+import type { ProviderAdapter } from '../providers/provider.ts';
 import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
-import { createWorkflowStarter } from '../temporal/workflow-starter.ts';
+import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
+import type { OperationActivities } from '../workflows/activities.contract.ts';
 import { serveWorkerMetrics } from './serve-worker-metrics.ts';
 
 /** A statement holds a connection for milliseconds; twenty serve hundreds of operations a second. */
@@ -30,6 +32,19 @@ const GRACE_AROUND_DEADLINE_MS = 10_000;
 
 /** Isolates are memory outside the heap, so their number is a choice and not derived from it. */
 const CACHED_WORKFLOWS = 300;
+
+/** What the rig puts around the parts; an ordinary start has none of it. */
+export interface WorkerFaults {
+  readonly adapter: (adapter: ProviderAdapter) => ProviderAdapter;
+  readonly starter: (starter: WorkflowStarter) => WorkflowStarter;
+  readonly activities: (activities: OperationActivities) => OperationActivities;
+}
+
+const NO_FAULTS: WorkerFaults = {
+  adapter: (adapter) => adapter,
+  starter: (starter) => starter,
+  activities: (activities) => activities,
+};
 
 export interface RunningWorker {
   /** Stops taking work, finishes calls under way, then ends. Rejects where the engine's side broke. */
@@ -43,6 +58,7 @@ export async function startWorker(
   config: Config,
   logger: Logger,
   workflowBundlePath: string,
+  faults: WorkerFaults = NO_FAULTS,
 ): Promise<RunningWorker> {
   installRuntime(logger, config.logLevel);
   const pool = createPool(config.postgres.url, {
@@ -50,11 +66,11 @@ export async function startWorker(
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   const client = createTemporalClient(config.temporal);
-  const starter = createWorkflowStarter(client, config.temporal.taskQueue);
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
   const metrics = createWorkerMetrics();
   const activities = createActivities({
     pool,
-    providers: connectProviders(config.connections, adapters, process.env),
+    providers: connectProviders(config.connections, adapters.map(faults.adapter), process.env),
     worker: `${process.pid}@${hostname()}`,
     logger,
     metrics,
@@ -65,7 +81,7 @@ export async function startWorker(
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: workflowBundlePath },
-    activities,
+    activities: faults.activities(activities),
     shutdownGraceTime: config.providerDeadlineMs + GRACE_AROUND_DEADLINE_MS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
     workflowTaskPollerBehavior: { type: 'autoscaling' },

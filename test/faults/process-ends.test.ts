@@ -21,7 +21,9 @@ describe('an API that is killed', () => {
     const { status, body } = await system.submit({ key, api: doomed.url });
     await doomed.kill();
     expect(status).toBe(202);
-    expect(await system.atRest(body.operation_id)).toMatchObject({ status: 'SUCCEEDED' });
+    // The first sweep would come after 30 s.
+    const rest = await system.atRest(body.operation_id, 25_000);
+    expect(rest).toMatchObject({ status: 'SUCCEEDED' });
     expect(await system.provider.sawOf(body.operation_id)).toMatchObject({ ...ONE, tokens: [key] });
   });
 
@@ -82,6 +84,10 @@ describe('a worker that gets SIGTERM', () => {
       ]);
       await system.startWorker();
       expect(await system.untilClosed(system.runOf(key).workflowId)).toBe('COMPLETED');
+      // The engine has heard its result too: the call was not reported as one that failed.
+      const { events } = await system.runOf(key).fetchHistory();
+      const failed = events?.filter((one) => one.activityTaskFailedEventAttributes);
+      expect(failed).toEqual([]);
       expect(await system.provider.sawOf(body.operation_id)).toMatchObject({
         ...ONE,
         tokens: [key],

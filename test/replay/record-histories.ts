@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import type { Mode } from '../support/provider-control.ts';
 import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+import { until } from '../support/until.ts';
 
 const FOLDER = new URL('histories/', import.meta.url);
 
@@ -87,12 +88,28 @@ const SCENARIOS: readonly Scenario[] = [
     ends: 'SUCCEEDED',
     keeps: EXECUTE,
   },
+  {
+    name: 'canceled',
+    modes: [],
+    amount: '5000.00',
+    ends: 'CANCELED',
+    keeps: EXECUTE,
+    meanwhile: async (key) => {
+      await until('its run is open', () =>
+        system
+          .runOf(key)
+          .describe()
+          .catch(() => undefined),
+      );
+      await system.runOf(key).cancel();
+    },
+  },
   { name: 'expired-approval', modes: [], amount: '5000.00', ends: 'EXPIRED', keeps: EXECUTE },
 ];
 
 beforeAll(async () => {
   // The short offer concerns only what is held.
-  system = await startSystem({ env: { APPROVAL_TTL_MS: '1500' } });
+  system = await startSystem({ env: { APPROVAL_TTL_MS: '4000' } });
   cli = await findTemporalCli();
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   version = (JSON.parse(manifest) as { version: string }).version;

@@ -70,6 +70,7 @@ describe('the workflows of the source', () => {
     'absent-child',
     'pending-succeeded-child',
     'refused-twice',
+    'canceled',
     'expired-approval',
   ])('are held to a recorded %s', (scenario) => {
     expect(FILES.some((file) => /^\d+\.\d+\.\d+-(.+)\.json$/.exec(file)?.[1] === scenario)).toBe(

@@ -187,6 +187,19 @@ describe('reconciliations', () => {
     expect(await value('operation_retries_count')).toBe(1);
   });
 
+  it('that a resend settled count their operation once', async () => {
+    const input = await payment();
+    await sendOnce(input, LOST);
+    await lookOnce(input, UNAVAILABLE);
+    const read = await stored(register, input.operation_id);
+    expect(read.operation.status).toBe('RECONCILING');
+    await send(worker(OUTCOMES.succeeded), input, read, 'resend');
+    await lookOnce(input, UNAVAILABLE);
+    expect(await ended('settled')).toBe(1);
+    expect(await value('execution_duration_seconds_count')).toBe(1);
+    expect(await value('operation_retries_sum')).toBe(1);
+  });
+
   it('of operations whose outcome never was open are not counted', async () => {
     const input = await payment();
     await sendOnce(input, OUTCOMES.succeeded);

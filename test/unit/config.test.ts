@@ -75,6 +75,9 @@ describe('the configuration', () => {
     ['PORT', 'http'],
     ['PORT', '80.5'],
     ['PORT', ''],
+    ['HOST', ''],
+    ['METRICS_HOST', ''],
+    ['SANDBOX_HOST', ''],
     ['PORT', '-1'],
     ['SANDBOX_PORT', 'x'],
     ['SANDBOX_ADMIN_PORT', 'x'],
@@ -110,7 +113,7 @@ describe('the configuration', () => {
     expect(refusal({ PORT: 'hunter2', APPROVAL_TTL_MS: 'hunter2' })).not.toContain('hunter2');
   });
 
-  it.each(['0.0.0.0', '::', '192.168.1.5', 'example.org', ''])(
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'example.org'])(
     'keeps the embedded default off host "%s"',
     (HOST) => {
       expect(refusal({ HOST })).toContain('HOST: the embedded default binds loopback only');

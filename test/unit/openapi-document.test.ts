@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import * as fc from 'fast-check';
 import type { Express } from 'express';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
@@ -9,6 +10,7 @@ import type { ApiDependencies } from '../../src/api/dependencies.ts';
 import { ALL_CONTRACTS } from '../../src/api/openapi/all-contracts.ts';
 import { API_VERSION, openApiDocument } from '../../src/api/openapi/document.ts';
 import { PROBLEMS, type ProblemCode } from '../../src/domain/error-catalogue.ts';
+import { parseIdempotencyKey } from '../../src/domain/idempotency-key.ts';
 import { HoldfastError } from '../../src/domain/operation-error.ts';
 import { OPERATION_STATES, isSettled } from '../../src/domain/operation-state.ts';
 import { problemDocument } from '../../src/domain/problem.ts';
@@ -23,6 +25,11 @@ interface Document {
 }
 interface Described {
   readonly operationId: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly required?: boolean;
+    readonly schema: { readonly pattern?: string };
+  }[];
   readonly responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
 }
 
@@ -116,13 +123,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The answer to a method that has no place in a document; and approvals, whose routes are still to come. */
-const AT_NO_ROUTE = [
-  'method_not_allowed',
-  'approval_decided',
-  'approval_fingerprint_mismatch',
-  'approval_expired',
-];
+/** Approvals, whose routes are still to come. */
+const AT_NO_ROUTE = ['approval_decided', 'approval_fingerprint_mismatch', 'approval_expired'];
 
 const pointerOf = (parts: readonly string[]): string =>
   parts
@@ -172,6 +174,41 @@ describe('what is answered', () => {
     });
     expect(faultsOf('Problem', problemDocument(full))).toEqual([]);
     expect(faultsOf('Problem', problemDocument(new HoldfastError(code, 'detail')))).toEqual([]);
+  });
+});
+
+describe('the documented Idempotency-Key', () => {
+  const documented = document.paths['/agent/operations/payment']?.['post']?.parameters?.find(
+    ({ name }) => name === 'Idempotency-Key',
+  );
+  const pattern = new RegExp(documented?.schema.pattern ?? 'missing');
+  const reads = (text: string): boolean => parseIdempotencyKey([text]).ok;
+
+  it('is required at a submit and not at a preview', () => {
+    expect(documented?.required).toBe(true);
+    const preview = document.paths['/agent/operations/payment/preview']?.['post']?.parameters;
+    expect(preview?.find(({ name }) => name === 'Idempotency-Key')?.required ?? false).toBe(false);
+  });
+
+  it('has a pattern that takes exactly what is taken', () => {
+    const parts = fc.constantFrom('"', '\\', "'", ',', ';', ' ', 'a', 'Z', '0', '/', '[', '~', '!');
+    const inside = fc.string({ unit: parts, maxLength: 8 });
+    const values = fc.oneof(
+      inside,
+      inside.map((text) => `"${text}"`),
+    );
+    fc.assert(
+      // Blanks around the value belong to the line, not to the key.
+      fc.property(values, (text) => text !== text.trim() || pattern.test(text) === reads(text)),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([255, 256])('has the bound of the parser: %i characters', (length) => {
+    for (const text of ['k'.repeat(length), `"${'k'.repeat(length)}"`]) {
+      expect(pattern.test(text)).toBe(length === 255);
+      expect(reads(text)).toBe(length === 255);
+    }
   });
 });
 

@@ -67,6 +67,7 @@ export const operationsContracts = contracts({
         headers: ['Retry-After'],
       },
     },
-    problems: ['not_found'],
+    // The name of a kind is no operation id; its path takes POST.
+    problems: ['not_found', 'method_not_allowed'],
   },
 });

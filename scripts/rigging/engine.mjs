@@ -1,0 +1,40 @@
+// Temporal not handing out work, and forgetting what has ended.
+import { Client, Connection } from '@temporalio/client';
+import { until } from './place.mjs';
+
+export const engine = {
+  /** Nobody takes work: what is started waits in the task queue. Relay and sweep stand still as well. */
+  pause_dispatch: (place) => place.ask({ do: 'stop', names: ['worker'] }),
+
+  resume_dispatch: (place) => place.ask({ do: 'start', names: ['worker'] }),
+
+  /** As after Temporal's retention: closed runs are gone, open ones stay. */
+  async purge_closed_runs(place) {
+    const { address, namespace } = place.config.temporal;
+    const connection = await Connection.connect({ address });
+    const client = new Client({ connection, namespace });
+    try {
+      const closed = await closedRuns(client);
+      for (const { workflowId, runId } of closed)
+        await forget(client, namespace, workflowId, runId);
+      await until('closed runs are gone', async () => (await closedRuns(client)).length === 0);
+    } finally {
+      await connection.close();
+    }
+  },
+};
+
+async function closedRuns(client) {
+  const runs = [];
+  for await (const run of client.workflow.list({ query: `ExecutionStatus != 'Running'` })) {
+    runs.push(run);
+  }
+  return runs;
+}
+
+async function forget(client, namespace, workflowId, runId) {
+  await client.workflowService.deleteWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId, runId },
+  });
+}

@@ -1,7 +1,7 @@
 // The one moment in which the API can't know: the commit of its claim was sent and the answer is lost. The pool is real; only the answer
-// to `commit` is taken away, after or before it reached Postgres.
+// to the claim is taken away, after or before it reached Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PoolClient } from 'pg';
+import { CLAIM } from '../../src/store/claim-statement.ts';
 import { createPool, type Pool } from '../../src/store/pool.ts';
 import { newKey, paymentBody, startTestApi, type TestApi } from '../support/api.ts';
 import { openRegister, type Register } from '../support/register.ts';
@@ -14,19 +14,18 @@ let fate: 'kept' | 'answer lost' | 'never arrived' = 'kept';
 
 const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'));
 
-/** Takes the answer to `commit` away from one client. */
-function losingCommits(client: PoolClient): PoolClient {
-  return new Proxy(client, {
-    get(target, name) {
+/** A pool whose claims lose their answer, as `fate` says. A claim is one statement, so its commit is part of it. */
+function losingClaims(target: Pool): Pool {
+  const query = async (text: string, values: unknown[]) => {
+    if (text !== CLAIM || fate === 'kept') return target.query(text, values);
+    if (fate === 'answer lost') await target.query(text, values);
+    return lost();
+  };
+  return new Proxy(target, {
+    get(_, name) {
+      if (name === 'query') return query;
       const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      const method = value.bind(target) as (...args: unknown[]) => unknown;
-      if (name !== 'query') return method;
-      return async (...args: unknown[]) => {
-        if (args[0] !== 'commit' || fate === 'kept') return method(...args);
-        await method(fate === 'answer lost' ? 'commit' : 'rollback');
-        return lost();
-      };
+      return typeof value === 'function' ? value.bind(target) : value;
     },
   });
 }
@@ -34,14 +33,7 @@ function losingCommits(client: PoolClient): PoolClient {
 beforeAll(async () => {
   register = await openRegister();
   pool = createPool(register.url, { max: 5, onIdleError: () => {} });
-  const losing = new Proxy(pool, {
-    get(target, name) {
-      if (name === 'connect') return async () => losingCommits(await target.connect());
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  api = await startTestApi(register, { pool: losing });
+  api = await startTestApi(register, { pool: losingClaims(pool) });
 });
 afterAll(async () => {
   await api.stop();

@@ -112,7 +112,8 @@ describe('submits', () => {
     await api.call('POST', '/agent/operations/made_up_kind', { headers, body: paymentBody() });
     const text = await metrics.registry.metrics();
     expect(text).not.toContain('made_up_kind');
-    expect(valueOf(samplesOf(text), 'holdfast_submits_total', { answer: 'unknown_kind' })).toBe(1);
+    const problems = 'holdfast_http_problems_total';
+    expect(valueOf(samplesOf(text), problems, { code: 'unknown_kind' })).toBe(1);
   });
 });
 

@@ -40,14 +40,15 @@ export function operationsRoute(deps: ApiDependencies): Router {
   return router;
 }
 
-/** A kind takes POST, an operation id GET. What is neither may be a misspelt kind, so a submit goes on and hears that. */
+/** A kind takes POST, an operation id GET. A submit of what is neither is one of a misspelt kind, and hears that first. */
 const refuseOtherMethods: RequestHandler = (request, response, next) => {
   const name = String(request.params['name']);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const allowed = KINDS.includes(name) ? 'POST' : 'GET';
   const misspelt = method === 'POST' && !name.startsWith('op_');
-  if (method === allowed || misspelt) next();
-  else methodNotAllowed(allowed)(request, response);
+  if (method === allowed) return next();
+  if (misspelt) throw new HoldfastError('unknown_kind', 'There is no such kind.');
+  return methodNotAllowed(allowed)(request, response);
 };
 
 const jsonOnly: RequestHandler = (request, _response, next) => {

@@ -2,9 +2,12 @@
 import { Context } from '@temporalio/activity';
 import { decideDispatch, mayResend } from '../domain/dispatch-decision.ts';
 import { readFile } from '../store/operations.store.ts';
-import type { OperationActivities } from '../workflows/activities.contract.ts';
+import type {
+  DispatchStep,
+  OperationActivities,
+  OperationInput,
+} from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { notFound } from './failures.ts';
 import { send } from './send.ts';
 
 /** Three chances to be heard within the heartbeat timeout of 15 s. */
@@ -15,7 +18,7 @@ export function createDispatch(deps: ActivityDependencies): OperationActivities[
   return (input, attempt) =>
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
-      if (!file) throw notFound(input.operation_id);
+      if (!file) return withoutRow(deps, input);
       const decision = decideDispatch(file, attempt);
       switch (decision.move) {
         case 'send':
@@ -37,9 +40,15 @@ export function createResend(deps: ActivityDependencies): OperationActivities['r
   return (input) =>
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
-      if (!file) throw notFound(input.operation_id);
+      if (!file) return withoutRow(deps, input);
       return mayResend(file) ? send(deps, input, file, 'resend') : { next: 'reconcile' };
     });
+}
+
+/** A run of nothing: its register was restored to an older time, or somebody started it by hand. Trying again won't bring it back. */
+function withoutRow({ logger }: ActivityDependencies, input: OperationInput): DispatchStep {
+  logger.error({ operation_id: input.operation_id }, 'a run without its operation');
+  return { next: 'done' };
 }
 
 /** Tells the engine that this worker lives. Nothing is cancelled on its word: a sent request can't be called back. */

@@ -50,6 +50,13 @@ function readMode(request: Request): IdempotencyMode {
   });
 }
 
+/** The key of a submit, where it can be read; whether it can is judged later, in its turn. */
+export function submittedKey(request: Request): string | null {
+  if (request.method !== 'POST') return null;
+  const parsed = parseIdempotencyKey(request.headersDistinct['idempotency-key'] ?? []);
+  return parsed.ok ? parsed.key : null;
+}
+
 /** The body as strict JSON; throws `invalid_json`. */
 export function parseBody(bytes: unknown): JsonValue {
   const parsed = parseStrictJson(bytes instanceof Uint8Array ? bytes : new Uint8Array());

@@ -16,7 +16,7 @@ import type { Preview } from './routes/preview.contract.ts';
 import type { SubmitRequest } from './submission.types.ts';
 
 /** A submission that need not bring a key. */
-export type PreviewRequest = Omit<SubmitRequest, 'key'> & { readonly key?: string };
+export type PreviewRequest = Omit<SubmitRequest, 'key' | 'known'> & { readonly key?: string };
 
 /** Previews; throws `HoldfastError` where a submit would be refused before its key is looked up, or its body is no command. */
 export async function previewOperation(

@@ -2,6 +2,7 @@
 import type { IdempotencyMode } from '../domain/idempotency-key.ts';
 import type { OperationFile } from '../domain/operation.ts';
 import type { JsonValue } from '../domain/strict-json.ts';
+import type { KnownKey } from '../store/operations.store.ts';
 import type { Principal } from '../store/principals.store.ts';
 
 /** A request that is well-formed as such; whether it may and can be done comes later. */
@@ -16,6 +17,8 @@ export interface Submission {
 /** A submission together with who makes it and what for. */
 export interface SubmitRequest extends Submission {
   readonly principal: Principal;
+  /** What the key already stood for when the request came. */
+  readonly known: KnownKey | undefined;
   readonly kind: string;
 }
 

@@ -22,8 +22,7 @@ export async function submitOperation(
   const definition = currentDefinition(request.kind);
   if (!definition) throw new HoldfastError('unknown_kind', 'There is no such kind.');
   await requireGrant(deps, request);
-  const known = await findByKey(deps.pool, request.principal.accountId, request.key);
-  if (known) return repeat(deps, request, known);
+  if (request.known) return repeat(deps, request, request.known);
   if (request.mode === 'retry') {
     throw new HoldfastError('unknown_key', 'Nothing was ever submitted under this key.');
   }

@@ -106,7 +106,7 @@ function mayResend(situation: Situation): boolean {
 /** A provider that refuses is asked again at the pace of looks, not at once. */
 function resendInTurn(situation: Situation): NextStep {
   const { plan, nowMs, openSinceMs, lastIntentMs, lastRefused } = situation;
-  const restMs = lastIntentMs + delayToNextLook(plan, nowMs - openSinceMs) - nowMs;
+  const restMs = lastIntentMs + delayToNextLook(plan, lastIntentMs - openSinceMs) - nowMs;
   return lastRefused && restMs > 0 ? lookAgain(situation, restMs) : { next: 'resend' };
 }
 

@@ -55,14 +55,10 @@ function keep(open: Set<Socket>, socket: Socket): void {
 
 /** Passes bytes both ways; at an armed commit of a claim the answer is lost, not the commit. */
 function pass(near: Socket, far: Socket, points: CrashPoints): void {
-  let claiming = false;
+  const commitsClaim = watchClaims();
   let losing = false;
   near.on('data', (chunk: Buffer) => {
-    if (chunk.includes(CLAIMS)) claiming = true;
-    else if (claiming && chunk.includes('commit\0')) {
-      claiming = false;
-      losing = points.take('commit_of_claim') !== undefined;
-    } else if (chunk.includes('rollback\0')) claiming = false;
+    if (commitsClaim(chunk)) losing = points.take('commit_of_claim') !== undefined;
     far.write(chunk);
   });
   far.on('data', (chunk: Buffer) => {
@@ -71,6 +67,21 @@ function pass(near: Socket, far: Socket, points: CrashPoints): void {
   });
   near.once('close', () => far.destroy());
   far.once('close', () => near.destroy());
+}
+
+/** True for the message with which a claim becomes durable: the statement itself where no transaction is open. */
+function watchClaims(): (chunk: Buffer) => boolean {
+  let open = false;
+  let claimed = false;
+  return (chunk) => {
+    if (chunk.includes('begin\0')) open = true;
+    if (chunk.includes(CLAIMS)) claimed = true;
+    const ends = chunk.includes('commit\0');
+    const commits = claimed && (ends || !open);
+    if (commits || chunk.includes('rollback\0')) claimed = false;
+    if (ends || chunk.includes('rollback\0')) open = false;
+    return commits;
+  };
 }
 
 /** Follows the partition's file; says so once everything is cut. */

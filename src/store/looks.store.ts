@@ -20,7 +20,7 @@ export async function openReconciliation(
 ): Promise<OperationFile | undefined> {
   return inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
-    if (!file) throw new Error(`no operation ${operationId}`);
+    if (!file) return undefined;
     // A person may want to see what the provider says now: that look changes nothing by itself.
     if (file.operation.status === 'NEEDS_REVIEW') return file;
     if (!['IN_PROGRESS', 'UNKNOWN', 'RECONCILING'].includes(file.operation.status)) {

@@ -23,18 +23,23 @@ export async function findByKey(
   key: string,
 ): Promise<KnownKey | undefined> {
   const { rows } = await db.query(
-    `select o.*, k.fingerprint as key_fingerprint, k.kind_version as key_kind_version
-     from idempotency_keys k join operations o using (operation_id)
-     where k.account_id = $1 and k.idempotency_key = $2`,
+    `select ${KNOWN_KEY} where k.account_id = $1 and k.idempotency_key = $2`,
     [accountId, key],
   );
-  const [row] = rows;
-  if (!row) return undefined;
+  return rows[0] && knownKeyFromRow(rows[0], key);
+}
+
+/** Columns and tables of a known key, for statements that look it up with something else. */
+export const KNOWN_KEY = `o.*, k.fingerprint as key_fingerprint, k.kind_version as key_kind_version
+  from idempotency_keys k join operations o using (operation_id)`;
+
+/** The row of `KNOWN_KEY` as the key that was asked for. */
+export function knownKeyFromRow(row: Record<string, unknown>, key: string): KnownKey {
   const operation = operationFromRow(row);
   return {
     operation,
-    fingerprint: row.key_fingerprint,
-    kindVersion: row.key_kind_version,
+    fingerprint: row['key_fingerprint'] as string,
+    kindVersion: row['key_kind_version'] as number,
     isAlias: operation.idempotencyKey !== key,
   };
 }

@@ -1,5 +1,6 @@
 // Who is asking: principals, their keys (stored as hashes) and their grants.
 import { sha256Bytes } from '../domain/sha256.ts';
+import { KNOWN_KEY, knownKeyFromRow, type KnownKey } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 
 export type Role = 'agent' | 'approver' | 'operator' | 'auditor' | 'admin';
@@ -16,27 +17,44 @@ export interface Principal {
 /** `last_used_at` is for people who tidy up keys; a write per request would cost more than the minute is worth. */
 const LAST_USE_RESOLUTION = '1 minute';
 
-/** The principal of a secret; undefined where it is unknown, expired or revoked. */
-export async function findBySecret(pool: Pool, secret: string): Promise<Principal | undefined> {
+/** The principal of a secret, and what one of its keys already stands for. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly known: KnownKey | undefined;
+}
+
+/**
+ * The principal of a secret; undefined where it is unknown, expired or revoked. With a `key`, the same statement looks up what that key
+ * stands for in the principal's account: a submit needs both, and a round trip is most of what a replay costs.
+ */
+export async function findCaller(
+  pool: Pool,
+  secret: string,
+  key: string | null,
+): Promise<Caller | undefined> {
   const { rows } = await pool.query(
-    `select p.*, k.key_id,
-       coalesce(k.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use,
-       array(select kind from grants g where g.principal_id = p.principal_id) as grants
-     from api_keys k join principals p using (principal_id)
-     where k.secret_sha256 = $1 and k.revoked_at is null
-       and (k.expires_at is null or k.expires_at > holdfast_now())`,
-    [sha256Bytes(secret)],
+    `select p.principal_id, p.account_id as account, p.owner, p.roles, a.key_id,
+       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use,
+       array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*
+     from api_keys a join principals p using (principal_id)
+     left join lateral (
+       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true
+     where a.secret_sha256 = $1 and a.revoked_at is null
+       and (a.expires_at is null or a.expires_at > holdfast_now())`,
+    [sha256Bytes(secret), key],
   );
   const [row] = rows;
   if (!row) return undefined;
   if (row.note_use) await noteUse(pool, row.key_id);
-  return {
+  const principal: Principal = {
     principalId: row.principal_id,
-    accountId: row.account_id,
+    accountId: row.account,
     owner: row.owner,
     roles: row.roles,
     grants: row.grants,
   };
+  const isKnown = key !== null && row.operation_id !== null;
+  return { principal, known: isKnown ? knownKeyFromRow(row, key) : undefined };
 }
 
 async function noteUse(db: Queryable, keyId: string): Promise<void> {

@@ -1,10 +1,10 @@
 // One operation, from its claim to its end: wait for a person where one must decide, send, and hand an open outcome over to
 // reconciliation. The row decides what is left to do, so a run that starts anew goes on where the last one stopped.
 import {
-  ActivityFailure,
   CancellationScope,
   executeChild,
   ParentClosePolicy,
+  TemporalFailure,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { reconcileWorkflowIdFor } from '../domain/reconcile-workflow-id.ts';
@@ -84,7 +84,8 @@ async function dispatchOnce(input: OperationInput, attempt: number): Promise<Set
     const step = await providerWrites(input.plan).dispatch(input, attempt);
     return step.next === 'record' ? await recorded(input, step) : step;
   } catch (error) {
-    if (error instanceof ActivityFailure) return { next: 'again' };
+    // A local activity's failure comes bare, a regular one's inside an ActivityFailure: this is what both are.
+    if (error instanceof TemporalFailure) return { next: 'again' };
     throw error;
   }
 }

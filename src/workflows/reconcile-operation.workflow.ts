@@ -1,6 +1,6 @@
 // Settles a lost or late answer by asking the provider, never by guessing. It owns all that happens after an unknown outcome, the one
 // allowed resend included, and ends when the operation is settled or with a person.
-import { ActivityFailure, CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, TemporalFailure } from '@temporalio/workflow';
 import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
 import { listen, type WakeUp } from './wake-up.ts';
@@ -39,7 +39,7 @@ async function resendOnce(input: OperationInput): Promise<number | undefined> {
     if (step.next === 'record') await repeatable.recordOutcome(input, step.attempt, step.outcome);
     return step.next === 'held' ? step.in_ms : undefined;
   } catch (error) {
-    if (error instanceof ActivityFailure) return undefined;
+    if (error instanceof TemporalFailure) return undefined;
     throw error;
   }
 }

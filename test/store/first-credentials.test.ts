@@ -8,7 +8,7 @@ import {
   type CredentialsFile,
 } from '../../src/bootstrap/first-credentials.ts';
 import { createPool, type Pool } from '../../src/store/pool.ts';
-import { findBySecret, hasNoPrincipals } from '../../src/store/principals.store.ts';
+import { findCaller, hasNoPrincipals } from '../../src/store/principals.store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -62,7 +62,7 @@ describe('the first credentials', () => {
     const owners = new Set<string>();
     for (const [account, people] of Object.entries(read().accounts)) {
       for (const [name, { token, principal_id }] of Object.entries(people)) {
-        const principal = await findBySecret(pool, token);
+        const principal = (await findCaller(pool, token, null))?.principal;
         expect(principal).toMatchObject({ principalId: principal_id, accountId: account });
         expect(principal?.roles).toEqual([name.replace(/_2$/, '')]);
         expect(principal?.grants).toEqual(name.startsWith('agent') ? KINDS : []);
@@ -101,7 +101,7 @@ describe('the first credentials', () => {
     await ensure();
     expect(readFileSync(path(), 'utf8')).toBe(before);
     const { token } = read().accounts['acct_a']?.['agent'] ?? { token: '' };
-    expect(await findBySecret(pool, token)).toBeDefined();
+    expect(await findCaller(pool, token, null)).toBeDefined();
   });
 
   it('are not written where principals exist', async () => {

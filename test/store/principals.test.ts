@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   accountsInUse,
   addPrincipals,
-  findBySecret,
+  findCaller,
   hasNoPrincipals,
   installationId,
   type NewPrincipal,
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => register.close());
 
-const find = (secret: string) => findBySecret(register.pool, secret);
+const find = async (secret: string) => (await findCaller(register.pool, secret, null))?.principal;
 
 let made = 0;
 function newPrincipal(members: Partial<NewPrincipal> = {}): NewPrincipal {

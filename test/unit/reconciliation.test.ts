@@ -138,7 +138,7 @@ describe('absence', () => {
   it('leads to the next resend at the pace of looks where the last was refused', () => {
     const refused = { lastRefused: true, nowMs: 300_000, absentLooksMs: [290_000] };
     const early = certain({ ...refused, lastIntentMs: 200_000 });
-    expect(judgeLook(absent, early)).toEqual({ next: 'look', inMs: 199_000 });
+    expect(judgeLook(absent, early)).toEqual({ next: 'look', inMs: 99_000 });
     expect(judgeLook(absent, certain(refused))).toEqual({ next: 'resend' });
   });
 

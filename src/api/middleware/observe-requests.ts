@@ -6,7 +6,7 @@ import { operationAttributes } from '../../observability/operation-attributes.ts
 import { traceIdOf } from '../../observability/trace.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { observedOf } from '../observed.ts';
-import { principalOf } from './authenticate.ts';
+import { callerIfKnown } from './authenticate.ts';
 
 /** A caller can send any method that Node's parser knows; only these are worth a series. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE']);
@@ -60,13 +60,12 @@ function measure(
 
 function attributesOf(request: Request, response: Response, seen: Seen) {
   const { operation, operationId, problem, held } = observedOf(response);
-  const principal = principalOf(response) as ReturnType<typeof principalOf> | undefined;
   return {
     method: seen.method,
     route: seen.route,
     status: seen.status,
     duration_ms: Math.round(seen.durationMs),
-    principal_id: principal?.principalId,
+    principal_id: callerIfKnown(response)?.principal.principalId,
     held,
     disposition: response.get('operation-disposition'),
     problem,

@@ -9,7 +9,7 @@ import { countSubmit } from '../count-submits.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { mayRead } from '../may-read.ts';
 import { stepAside } from '../middleware/admission.ts';
-import { authenticate, principalOf, requireRole } from '../middleware/authenticate.ts';
+import { authenticate, callerOf, principalOf, requireRole } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 import { isId } from '../openapi/members.ts';
 import {
@@ -18,6 +18,7 @@ import {
   preferredWaitMs,
   refuseUnknownQuery,
   requireJsonMediaType,
+  submittedKey,
 } from '../parse-submission.ts';
 import { answerRead, answerSubmit } from '../replay-response.ts';
 import { submitOperation } from '../submit-operation.ts';
@@ -25,7 +26,7 @@ import type { Submitted } from '../submission.types.ts';
 
 export function operationsRoute(deps: ApiDependencies): Router {
   const router = Router({ caseSensitive: true });
-  router.use('/agent', authenticate(deps));
+  router.use('/agent', authenticate(deps, { keyOf: submittedKey }));
   // One path shape serves two resources: a kind takes POST, an operation id takes GET.
   router
     .route('/agent/operations/:name')
@@ -64,7 +65,7 @@ const requireAgent: RequestHandler = (_request, response, next) => {
 async function submit(deps: ApiDependencies, request: Request, response: Response): Promise<void> {
   refuseUnknownQuery(request);
   const kind = String(request.params['name']);
-  const submission = { ...parseSubmission(request), principal: principalOf(response), kind };
+  const submission = { ...parseSubmission(request), ...callerOf(response), kind };
   const submitted = await countSubmit(deps, kind, () => submitOperation(deps, submission));
   answerSubmit(response, await held(deps, request, response, submitted));
 }

@@ -66,7 +66,7 @@ export const database = {
 
   async serialization_failure(place, { times = 1, at }) {
     if (at !== 'store_result') throw new NotOffered(`a serialization failure at ${at}`);
-    await place.sql(FAIL_TO_STORE.replace('TIMES', Number(times).toFixed()));
+    await place.sql(FAIL_TO_STORE.replace('TIMES', `${Math.trunc(times)}`));
   },
 
   forget_failures: (place) => place.sql(FORGET),

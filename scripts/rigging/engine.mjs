@@ -15,9 +15,12 @@ export const engine = {
     const client = new Client({ connection, namespace });
     try {
       const closed = await closedRuns(client);
-      for (const { workflowId, runId } of closed)
-        await forget(client, namespace, workflowId, runId);
-      await until('closed runs are gone', async () => (await closedRuns(client)).length === 0);
+      for (const run of closed) await forget(client, namespace, run);
+      const asked = new Set(closed.map(({ runId }) => runId));
+      // Others may close meanwhile; they are not of this purge.
+      await until('closed runs are gone', async () =>
+        (await closedRuns(client)).every(({ runId }) => !asked.has(runId)),
+      );
     } finally {
       await connection.close();
     }
@@ -32,7 +35,7 @@ async function closedRuns(client) {
   return runs;
 }
 
-async function forget(client, namespace, workflowId, runId) {
+async function forget(client, namespace, { workflowId, runId }) {
   await client.workflowService.deleteWorkflowExecution({
     namespace,
     workflowExecution: { workflowId, runId },

@@ -28,6 +28,8 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(documentationRoute());
   app.use(observeRequests(deps));
   app.use(admitAtMost(MOST_AT_ONCE));
+  // First, because nearly all requests are its: each router in front of it costs them something.
+  app.use(operationsRoute(deps));
   app.use(providerEventsRoute(deps));
   app.use(operationListRoute(deps));
   app.use(previewRoute(deps));
@@ -38,7 +40,6 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(operatorOperationsRoute(deps));
   app.use(operatorHoldsRoute(deps));
   app.use(grantsRoute(deps));
-  app.use(operationsRoute(deps));
   app.use(() => {
     throw new HoldfastError('not_found', 'There is nothing at this path.');
   });

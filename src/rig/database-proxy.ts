@@ -8,8 +8,8 @@ import { partedPath, partitionPath } from './places.ts';
 /** A partition begins this soon after it was asked for. */
 const LOOK_EVERY_MS = 50;
 
-/** The statement that makes a transaction a claim. */
-const CLAIMS = 'insert into idempotency_keys';
+/** What makes a transaction a claim: the statement's text, or its name once a connection knows it (after an empty portal's name). */
+const CLAIMS = ['insert into idempotency_keys', '\0claim\0'];
 
 export interface ProxiedDatabase {
   readonly home: string;
@@ -58,7 +58,7 @@ function pass(near: Socket, far: Socket, points: CrashPoints): void {
   const commitsClaim = watchClaims();
   let losing = false;
   near.on('data', (chunk: Buffer) => {
-    if (commitsClaim(chunk)) losing = points.take('commit_of_claim') !== undefined;
+    if (commitsClaim(chunk)) losing ||= points.take('commit_of_claim') !== undefined;
     far.write(chunk);
   });
   far.on('data', (chunk: Buffer) => {
@@ -75,7 +75,7 @@ function watchClaims(): (chunk: Buffer) => boolean {
   let claimed = false;
   return (chunk) => {
     if (chunk.includes('begin\0')) open = true;
-    if (chunk.includes(CLAIMS)) claimed = true;
+    if (CLAIMS.some((text) => chunk.includes(text))) claimed = true;
     const ends = chunk.includes('commit\0');
     const commits = claimed && (ends || !open);
     if (commits || chunk.includes('rollback\0')) claimed = false;

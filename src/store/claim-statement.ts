@@ -3,6 +3,7 @@
 // an operation, which the foreign key refuses at the commit: so half a claim can't exist.
 import type { Operation } from '../domain/operation.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
+import type { Prepared } from './prepared.ts';
 
 /** The members of an operation that are decided before its claim, in the order of their parameters. */
 export const GIVEN = [
@@ -66,7 +67,9 @@ const twin = `(select t.operation_id from operations t
   order by t.created_at desc limit 1)`;
 
 /** Answers the new row; no row where the key is taken. */
-export const CLAIM = `
+export const CLAIM: Prepared = {
+  name: 'claim',
+  text: `
 with taken as (
   insert into idempotency_keys
     (account_id, idempotency_key, operation_id, kind_version, fingerprint, principal_id, created_at)
@@ -104,4 +107,5 @@ audited as (
 queued as (
   insert into outbox_messages (operation_id, type, next_delivery_at)
   select operation_id, 'start', created_at + interval '${RELAY_GRACE}' from born)
-select * from born`;
+select * from born`,
+};

@@ -6,6 +6,7 @@ import { appendAudit } from './audit.store.ts';
 import { CLAIM, GIVEN, KEY_WITHOUT_OPERATION } from './claim-statement.ts';
 import { operationFromRow } from './operation-rows.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { run } from './prepared.ts';
 import { admitToTarget, type TargetQuestion, type TargetResult } from './targets.store.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -94,7 +95,7 @@ async function insert(
       ? [{ type: 'approval_requested', detail: { approval_id: approval.approvalId } }]
       : []),
   ];
-  const { rows } = await db.query(CLAIM, [
+  const { rows } = await run(db, CLAIM, [
     ...GIVEN.map((member) => planned[member]),
     status,
     approval?.approvalId,

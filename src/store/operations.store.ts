@@ -2,6 +2,7 @@
 import type { OperationFile, Operation } from '../domain/operation.ts';
 import { approvalFromRow, attemptFromRow, operationFromRow } from './operation-rows.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 /** An operation under a row lock, with the database clock's time of the reading. */
 export interface LockedFile extends OperationFile {
@@ -49,15 +50,22 @@ const ATTEMPTS = `(select coalesce(json_agg(a order by a.number), '[]')
 const APPROVAL = `(select to_json(p) from approvals p
   where p.operation_id = $1 order by p.created_at desc limit 1) as approval`;
 
+const FILE: Prepared = {
+  name: 'file',
+  text: `select o.*, ${ATTEMPTS}, ${APPROVAL} from operations o where operation_id = $1`,
+};
+const LOCK: Prepared = {
+  name: 'lock',
+  text: 'select *, holdfast_now() as now from operations where operation_id = $1 for update',
+};
+const ATTACHMENTS: Prepared = { name: 'attachments', text: `select ${ATTEMPTS}, ${APPROVAL}` };
+
 /** The operation with this id, its attempts and its latest approval, as of one moment. */
 export async function readFile(
   db: Queryable,
   operationId: string,
 ): Promise<OperationFile | undefined> {
-  const { rows } = await db.query(
-    `select o.*, ${ATTEMPTS}, ${APPROVAL} from operations o where operation_id = $1`,
-    [operationId],
-  );
+  const { rows } = await run(db, FILE, [operationId]);
   return rows[0] && { operation: operationFromRow(rows[0]), ...attachmentsFromRow(rows[0]) };
 }
 
@@ -69,13 +77,10 @@ export async function lockFile(
   db: Queryable,
   operationId: string,
 ): Promise<LockedFile | undefined> {
-  const locked = await db.query(
-    'select *, holdfast_now() as now from operations where operation_id = $1 for update',
-    [operationId],
-  );
+  const locked = await run(db, LOCK, [operationId]);
   const [row] = locked.rows;
   if (!row) return undefined;
-  const { rows } = await db.query(`select ${ATTEMPTS}, ${APPROVAL}`, [operationId]);
+  const { rows } = await run(db, ATTACHMENTS, [operationId]);
   return { operation: operationFromRow(row), now: row.now, ...attachmentsFromRow(rows[0]) };
 }
 

@@ -2,6 +2,7 @@
 import { sha256Bytes } from '../domain/sha256.ts';
 import { KNOWN_KEY, knownKeyFromRow, type KnownKey } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 export type Role = 'agent' | 'approver' | 'operator' | 'auditor' | 'admin';
 
@@ -16,6 +17,18 @@ export interface Principal {
 
 /** `last_used_at` is for people who tidy up keys; a write per request would cost more than the minute is worth. */
 const LAST_USE_RESOLUTION = '1 minute';
+
+const CALLER: Prepared = {
+  name: 'caller',
+  text: `select p.principal_id, p.account_id as account, p.owner, p.roles, a.key_id,
+       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use,
+       array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*
+     from api_keys a join principals p using (principal_id)
+     left join lateral (
+       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true
+     where a.secret_sha256 = $1 and a.revoked_at is null
+       and (a.expires_at is null or a.expires_at > holdfast_now())`,
+};
 
 /** The principal of a secret, and what one of its keys already stands for. */
 export interface Caller {
@@ -32,17 +45,7 @@ export async function findCaller(
   secret: string,
   key: string | null,
 ): Promise<Caller | undefined> {
-  const { rows } = await pool.query(
-    `select p.principal_id, p.account_id as account, p.owner, p.roles, a.key_id,
-       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use,
-       array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*
-     from api_keys a join principals p using (principal_id)
-     left join lateral (
-       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true
-     where a.secret_sha256 = $1 and a.revoked_at is null
-       and (a.expires_at is null or a.expires_at > holdfast_now())`,
-    [sha256Bytes(secret), key],
-  );
+  const { rows } = await run(pool, CALLER, [sha256Bytes(secret), key]);
   const [row] = rows;
   if (!row) return undefined;
   if (row.note_use) await noteUse(pool, row.key_id);

@@ -1,6 +1,7 @@
 // The one moment in which the API can't know: the commit of its claim was sent and the answer is lost. The pool is real; only the answer
 // to the claim is taken away, after or before it reached Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { QueryConfig } from 'pg';
 import { CLAIM } from '../../src/store/claim-statement.ts';
 import { createPool, type Pool } from '../../src/store/pool.ts';
 import { newKey, paymentBody, startTestApi, type TestApi } from '../support/api.ts';
@@ -16,9 +17,10 @@ const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'
 
 /** A pool whose claims lose their answer, as `fate` says. A claim is one statement, so its commit is part of it. */
 function losingClaims(target: Pool): Pool {
-  const query = async (text: string, values: unknown[]) => {
-    if (text !== CLAIM || fate === 'kept') return target.query(text, values);
-    if (fate === 'answer lost') await target.query(text, values);
+  const query = async (statement: string | QueryConfig, values: unknown[]) => {
+    const isClaim = typeof statement === 'object' && statement.name === CLAIM.name;
+    if (!isClaim || fate === 'kept') return target.query(statement, values);
+    if (fate === 'answer lost') await target.query(statement);
     return lost();
   };
   return new Proxy(target, {

@@ -26,11 +26,10 @@ import type { Submitted } from '../submission.types.ts';
 
 export function operationsRoute(deps: ApiDependencies): Router {
   const router = Router({ caseSensitive: true });
-  router.use('/agent', authenticate(deps, { keyOf: submittedKey }));
   // One path shape serves two resources: a kind takes POST, an operation id takes GET.
   router
     .route('/agent/operations/:name')
-    .all(refuseOtherMethods)
+    .all(authenticate(deps, { keyOf: submittedKey }), refuseOtherMethods)
     .post(
       requireAgent,
       jsonOnly,

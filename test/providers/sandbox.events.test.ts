@@ -23,7 +23,14 @@ const EVENT = {
   data: { object: OBJECT },
 };
 
-function signed(body: string, { secret = SECRET, atMs = NOW_MS, header }: { secret?: string; atMs?: number; header?: string } = {}) {
+function signed(
+  body: string,
+  {
+    secret = SECRET,
+    atMs = NOW_MS,
+    header,
+  }: { secret?: string; atMs?: number; header?: string } = {},
+) {
   const seconds = Math.floor(atMs / 1_000);
   const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
   return {

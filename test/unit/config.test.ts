@@ -158,6 +158,13 @@ describe('the configuration', () => {
     expect(config.host).toBe('0.0.0.0');
   });
 
+  it('has no rig unless it is asked for, and never on a database that it didn’t start', () => {
+    expect(readConfig({}).rig).toBe(false);
+    expect(readConfig({ HOLDFAST_RIG: '1' }).rig).toBe(true);
+    const env = { HOLDFAST_RIG: '1', DATABASE_URL: 'postgres://elsewhere/db' };
+    expect(refusal(env)).toContain('HOLDFAST_RIG: faults are for the embedded default only');
+  });
+
   it('gives each development account its own connection for every kind', () => {
     const { connections } = readConfig({});
     expect(connections.map(({ accounts }) => accounts)).toEqual([['acct_a'], ['acct_b']]);

@@ -1,5 +1,5 @@
 // Suites by folder: the folder says what a test may touch, which servers it gets, and how long it may take. They run in
-// the order below, the cheap ones first; the whole suite has two workers, the heavy suites one file at a time.
+// the order below, the cheap ones first, with two workers.
 import { defineConfig } from 'vitest/config';
 
 const WORKERS = 2;
@@ -16,8 +16,6 @@ interface Suite {
   readonly name: string;
   readonly timeoutMs: number;
   readonly servers?: readonly string[];
-  /** One file at a time: the file starts processes of its own or needs the machine's full speed. */
-  readonly alone?: boolean;
 }
 
 const suites: readonly Suite[] = [
@@ -29,10 +27,11 @@ const suites: readonly Suite[] = [
   { name: 'architecture', timeoutMs: WITH_DATABASE_MS },
   { name: 'store', timeoutMs: WITH_DATABASE_MS, servers: [POSTGRES] },
   { name: 'api', timeoutMs: WITH_DATABASE_MS, servers: [POSTGRES] },
-  { name: 'replay', timeoutMs: WITH_PROCESSES_MS, alone: true },
-  { name: 'workflows', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL], alone: true },
-  { name: 'e2e', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL], alone: true },
-  { name: 'faults', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL], alone: true },
+  { name: 'replay', timeoutMs: WITH_PROCESSES_MS },
+  // These mostly wait for providers and timers, so two files at a time take half as long as one.
+  { name: 'workflows', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL] },
+  { name: 'e2e', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL] },
+  { name: 'faults', timeoutMs: WITH_PROCESSES_MS, servers: [POSTGRES, TEMPORAL] },
 ];
 
 export default defineConfig({
@@ -40,7 +39,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: WORKERS,
     passWithNoTests: false,
-    projects: suites.map(({ name, timeoutMs, servers = [], alone = false }, order) => ({
+    projects: suites.map(({ name, timeoutMs, servers = [] }, order) => ({
       test: {
         name,
         include: [`test/${name}/**/*.test.ts`],
@@ -49,8 +48,7 @@ export default defineConfig({
         testTimeout: timeoutMs,
         hookTimeout: Math.max(timeoutMs, WITH_DATABASE_MS),
         teardownTimeout: WITH_DATABASE_MS,
-        maxWorkers: alone ? 1 : WORKERS,
-        fileParallelism: !alone,
+        maxWorkers: WORKERS,
         sequence: { groupOrder: order },
       },
     })),

@@ -74,6 +74,12 @@ const FAULTS = [
   ],
 ];
 
+/** Beyond this backlog faults wait for it to shrink, and no longer than this. */
+const MOST_OPEN = 40;
+const BREATH_MS = 20_000;
+const OPEN = `select count(*)::int as open from operations
+  where settled_at is null and status <> 'NEEDS_REVIEW'`;
+
 const outage = (rig, for_ms) => rig.ask({ do: 'outage', names: ['postgres'], for_ms });
 
 /** Faults until `done`, a pause between two. Answers what happened, as `{name, begun, ended}`. */
@@ -86,9 +92,20 @@ export async function inflict(system, seed, done) {
     if (deck.length === 0) deck = random.shuffled(FAULTS);
     const [name, fault] = deck.pop();
     suffered.push(await inflictOne(system, name, fault, random));
-    await sleep(random.between(200, 1_500));
+    await sleep(random.between(1_000, 3_000));
+    await untilBreathing(system, done);
   }
   return suffered;
+}
+
+/** Machines that die faster than work gets done only pile it up, and every fault would meet the same point. */
+async function untilBreathing({ pool }, done) {
+  const deadline = performance.now() + BREATH_MS;
+  while (!done() && performance.now() < deadline) {
+    const open = await pool.query(OPEN).catch(() => undefined);
+    if (open && open.rows[0].open < MOST_OPEN) return;
+    await sleep(500);
+  }
 }
 
 async function inflictOne(system, name, fault, random) {

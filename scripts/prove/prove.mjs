@@ -9,6 +9,7 @@ import { startSystem } from './system.mjs';
 /** Beyond the longest way to rest: a lost worker noticed, the send window, looks, a resend, and once more. */
 const REST_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 500;
+const PROGRESS_EVERY_MS = 30_000;
 const SHOWN = 20;
 
 const ROWS = `
@@ -21,12 +22,24 @@ const OPEN = `select count(*)::int as open from operations
 export async function prove({ seed, operations, agents }, say) {
   const system = await startSystem();
   let keep = true;
+  // Whoever is not patient enough must not leave a database, an engine and four processes behind.
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => void system.stop({ keep: false }).finally(() => process.exit(1)));
+  }
   try {
     const begun = performance.now();
     const plans = Array.from({ length: operations }, (_, n) => plan(seed, n));
-    const { history, suffered } = await work(system, seed, plans, agents);
+    const history = [];
+    const progress = setInterval(
+      () => say(`${seconds(begun)} s: ${history.length} requests`),
+      PROGRESS_EVERY_MS,
+    );
+    const suffered = await work(system, seed, plans, agents, history).finally(() =>
+      clearInterval(progress),
+    );
     say(`${seconds(begun)} s: agents done, ${suffered.length} faults of machines; healing`);
     await healEverything(system);
+    await lookNow(system);
     await untilRest(system, seed);
     say(`${seconds(begun)} s: at rest`);
     const { rows } = await system.pool.query(ROWS);
@@ -44,8 +57,8 @@ export async function prove({ seed, operations, agents }, say) {
   }
 }
 
-async function work(system, seed, plans, agents) {
-  const history = [];
+/** Agents, faults and the provider's events side by side; answers the faults, and fills `history`. */
+async function work(system, seed, plans, agents, history) {
   const queue = [...plans];
   let over = false;
   const lane = async () => {
@@ -61,7 +74,7 @@ async function work(system, seed, plans, agents) {
     over = true;
   }
   const [suffered] = await Promise.all([faults, events]);
-  return { history, suffered };
+  return suffered;
 }
 
 /** The provider ends what it had accepted, one way or the other, as the seed has it. */
@@ -77,6 +90,21 @@ async function settleOnce({ providerList, tellProvider }, seed) {
     if (state !== 'pending') continue;
     const end = chance(seed, 'ends', token).happens(0.7) ? 'done' : 'failed';
     await tellProvider('/admin/objects/settle', { kind, token, state: end });
+  }
+}
+
+/** As an operator does after an outage: the pauses between looks have grown while the provider was silent. */
+async function lookNow({ pool, apis: [base], operatorToken }) {
+  const { rows } = await pool.query(
+    `select operation_id from operations where status in ('UNKNOWN', 'RECONCILING')`,
+  );
+  for (const { operation_id: id } of rows) {
+    const answer = await fetch(`${base}/operator/operations/${id}/reconcile`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorToken}` },
+    });
+    // It may have come to rest by itself meanwhile.
+    if (![200, 202, 409].includes(answer.status)) throw new Error(await answer.text());
   }
 }
 

@@ -1,7 +1,7 @@
 // The system under proof: `npm start` in a home of its own with the rig on, and a second API beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,8 @@ const NO_LIMITS = { RATE_LIMIT_SUBMITS_PER_S: '1000000', RATE_LIMIT_READS_PER_S:
 /** Starts everything. `stop` ends it; the home is kept where `keep` is asked for, to look at its logs. */
 export async function startSystem() {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-prove-'));
+  // Where root runs this, Postgres is another user; closed to it, the data would lie elsewhere and outlive the home.
+  chmodSync(home, 0o755);
   const env = {
     ...process.env,
     ...(await freePorts()),
@@ -58,6 +60,7 @@ export async function startSystem() {
     second,
     apis: [rig.base, second.base],
     token: accounts.acct_a.agent.token,
+    operatorToken: accounts.acct_a.operator.token,
     tellProvider: (path, body) => askProvider(env, 'POST', path, body),
     providerList: async (name) => (await askProvider(env, 'GET', `/admin/${name}`))[name],
     async stop({ keep }) {
@@ -95,7 +98,10 @@ async function startSupervisor(env) {
       return /^ready /m.test(output);
     },
     START_WITHIN_MS,
-  );
+  ).catch((error) => {
+    child.kill('SIGTERM');
+    throw error;
+  });
   return child;
 }
 

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/prove.mjs', import.meta.url));
 const OPERATIONS = 110;
@@ -16,6 +16,7 @@ it(
     // Servers of its own, not those of this run.
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...env } = process.env;
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGTERM'));
     const output = await text(child.stdout);
     const counts: unknown = JSON.parse(output.trim().split('\n').at(-1) ?? '');
     expect(counts, output).toMatchObject({

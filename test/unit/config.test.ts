@@ -160,7 +160,7 @@ describe('the configuration', () => {
 
   it('has no rig unless it is asked for, and never on a database that it didn’t start', () => {
     expect(readConfig({}).rig).toBe(false);
-    expect(readConfig({ HOLDFAST_RIG: '1' }).rig).toBe(true);
+    expect(readConfig({ HOLDFAST_RIG: '1' })).toMatchObject({ rig: true, sweepIntervalMs: 1_000 });
     const env = { HOLDFAST_RIG: '1', DATABASE_URL: 'postgres://elsewhere/db' };
     expect(refusal(env)).toContain('HOLDFAST_RIG: faults are for the embedded default only');
   });

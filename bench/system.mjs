@@ -26,9 +26,16 @@ const UNLIMITED = { RATE_LIMIT_SUBMITS_PER_S: '1000000', RATE_LIMIT_READS_PER_S:
 
 const agent = new Agent({ connections: 128, pipelining: 1, headersTimeout: 120_000 });
 
+/** Open to others, because as root Postgres runs as another user. */
+function newHome() {
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  chmodSync(home, 0o755);
+  return home;
+}
+
 /** Starts everything; `stop` ends it and removes what it left. */
 export async function startSystem() {
-  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const home = newHome();
   const env = {
     ...process.env,
     ...Object.fromEntries(
@@ -72,8 +79,7 @@ export async function startDoor() {
   const { embeddedUrl, postgresSpec, preparePostgres } =
     await import('../dist/supervisor/postgres.js');
   const { createHome } = await import('../dist/supervisor/home.js');
-  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  chmodSync(home, 0o755);
+  const home = newHome();
   createHome(home);
   const port = await freePort();
   await preparePostgres({ home });
@@ -122,7 +128,7 @@ async function answers(url) {
   );
 }
 
-/** A process of ours that says a line when it is ready; what it says after the marker is its `said`. */
+/** A process of ours that says a line when it is ready; what it says after the marker is its `said`. Its output is read to the end. */
 async function startNode(script, env, marker) {
   const child = spawn(process.execPath, [script], {
     cwd: root,
@@ -130,15 +136,15 @@ async function startNode(script, env, marker) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
-  for await (const chunk of child.stdout) {
-    output += chunk;
-    const line = output.split('\n').find((one) => one.startsWith(marker));
-    if (line !== undefined) {
-      child.stdout.resume();
-      return Object.assign(child, { said: line.slice(marker.length).trim() });
-    }
-  }
-  throw new Error(`${script} ended before it was ready:\n${output}`);
+  const said = await new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`${script} ended before it was ready:\n${output}`)));
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      const line = output.split('\n').find((one) => one.startsWith(marker));
+      if (line !== undefined) resolve(line.slice(marker.length).trim());
+    });
+  });
+  return Object.assign(child, { said });
 }
 
 export async function stopNode(child) {

@@ -60,7 +60,10 @@ export interface OperationDefinition {
 
 /** Says that this equals an earlier operation on purpose; part of every kind and of the fingerprint. */
 const intendedRepeatOf = identifier
-  .meta({ description: 'Operation id of an equal earlier operation that this repeats on purpose.' })
+  .meta({
+    description:
+      'Operation id of an equal earlier operation. Part of the fingerprint, so this one is not marked as its possible duplicate; it lifts no uniqueness, and an invoice is still paid once.',
+  })
   .optional();
 
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(

@@ -1,6 +1,6 @@
 // The claim as one statement. Key, business key, operation, its share of a target, approval, audit and outbox message stand or fall
-// together, and a claim costs one round trip. A taken key leaves nothing to insert from. A taken business key leaves a key without
-// an operation, which the foreign key refuses at the commit: so half a claim can't exist.
+// together, and a claim costs one round trip. A taken key leaves nothing to insert from, nor does a business key that is held. One that is
+// taken at the same moment leaves a key without an operation, which the foreign key refuses at the commit: half a claim can't exist.
 import type { Operation } from '../domain/operation.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
 import type { Prepared } from './prepared.ts';
@@ -66,15 +66,18 @@ const twin = `(select t.operation_id from operations t
     and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')
   order by t.created_at desc limit 1)`;
 
-/** Answers the new row; no row where the key is taken. */
+/** Answers the new row; no row where the key is taken, or the business key was already held before. */
 export const CLAIM: Prepared = {
   name: 'claim',
   text: `
 with taken as (
   insert into idempotency_keys
     (account_id, idempotency_key, operation_id, kind_version, fingerprint, principal_id, created_at)
-  values (${given.accountId}, ${given.idempotencyKey}, ${given.operationId}, ${given.kindVersion},
-    ${given.fingerprint}, ${given.agentId}, holdfast_now())
+  select ${given.accountId}, ${given.idempotencyKey}, ${given.operationId}, ${given.kindVersion},
+    ${given.fingerprint}, ${given.agentId}, holdfast_now()
+  where not exists (
+    select from business_keys b where b.account_id = ${given.accountId}
+      and b.kind = ${given.kind} and b.business_key = ${given.businessKey})
   on conflict do nothing returning created_at as now),
 business as (
   insert into business_keys (account_id, kind, business_key, operation_id)

@@ -38,26 +38,28 @@ export type ClaimResult =
   /** The kind's rule refused. A concurrent claim of the same key may be why: look the key up before saying so. */
   | { readonly status: 'not_admitted'; readonly code: ProblemCode; readonly detail: string };
 
-type BusinessTaken = { readonly status: 'business_taken' };
+/** The key or the business key was taken: which one is asked afterwards, the key first. */
+type NotClaimed = { readonly status: 'not_claimed' };
 
 /** Claims a key. A refused claim leaves no trace and its key free. */
 export async function claim(pool: Pool, request: Claim): Promise<ClaimResult> {
   // The holder of a business key may give it back between two looks; then the next round takes it.
   for (;;) {
     const result = await attempt(pool, request);
-    if (result.status !== 'business_taken') return result;
+    if (result.status !== 'not_claimed') return result;
+    if (await isKnown(pool, request.operation)) return { status: 'known' };
     const duplicate = await duplicateOf(pool, request);
     if (duplicate) return duplicate;
   }
 }
 
-async function attempt(pool: Pool, request: Claim): Promise<ClaimResult | BusinessTaken> {
+async function attempt(pool: Pool, request: Claim): Promise<ClaimResult | NotClaimed> {
   try {
     return request.target
       ? await claimOnTarget(pool, request, request.target)
       : await insert(pool, request, null);
   } catch (error) {
-    if (isBusinessTaken(error)) return { status: 'business_taken' };
+    if (isBusinessTaken(error)) return { status: 'not_claimed' };
     throw error;
   }
 }
@@ -73,7 +75,7 @@ async function claimOnTarget(
   pool: Pool,
   request: Claim,
   question: TargetQuestion,
-): Promise<ClaimResult> {
+): Promise<ClaimResult | NotClaimed> {
   return inTransaction(pool, async (db) => {
     const result: TargetResult = await admitToTarget(db, request.operation.accountId, question);
     if (!result.admitted) return { ...result, status: 'not_admitted' };
@@ -85,7 +87,7 @@ async function insert(
   db: Queryable,
   { operation, route, approval }: Claim,
   target: FrozenTarget | null,
-): Promise<ClaimResult> {
+): Promise<ClaimResult | NotClaimed> {
   const status = approval ? 'AWAITING_APPROVAL' : 'PENDING';
   const planned = { ...operation, plan: { ...operation.plan, target } };
   const events = [
@@ -105,7 +107,7 @@ async function insert(
     target?.amount_minor,
     JSON.stringify(events),
   ]);
-  if (!rows[0]) return { status: 'known' };
+  if (!rows[0]) return { status: 'not_claimed' };
   const born = operationFromRow(rows[0]);
   return { status: 'claimed', operation: born, approval: openApproval(born, approval) };
 }
@@ -115,6 +117,14 @@ function openApproval({ createdAt }: Operation, wanted: Claim['approval']): Appr
   const { approvalId, reason, ttlMs } = wanted;
   const expiresAt = new Date(Date.parse(createdAt) + ttlMs).toISOString();
   return { approvalId, reason, expiresAt, status: 'pending' };
+}
+
+async function isKnown(pool: Pool, { accountId, idempotencyKey }: NewOperation): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'select 1 from idempotency_keys where account_id = $1 and idempotency_key = $2',
+    [accountId, idempotencyKey],
+  );
+  return rowCount === 1;
 }
 
 /** What a taken business key means for this claim; undefined where its holder has given it back. */

@@ -99,7 +99,7 @@ async function startSpare({ children, spareWorker }: RiggedProcesses): Promise<v
 
 async function startAgain(children: readonly SupervisedChild[]): Promise<void> {
   for (const child of children) child.startAgain();
-  for (const child of children) await child.ready(READY_WITHIN_MS);
+  for (const child of children) await child.ready(READY_WITHIN_MS, { whateverItTakes: true });
 }
 
 function named({ children }: RiggedProcesses, names: readonly string[]): SupervisedChild[] {

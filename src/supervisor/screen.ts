@@ -8,6 +8,7 @@ export function readyScreen(config: Config): string {
   const { ports, temporal, postgres } = config;
   const rows: [string, string][] = [
     ['API', apiUrl(config)],
+    ['Its document', `${apiUrl(config)}/docs/`],
     [
       'Temporal Web',
       temporal.embedded

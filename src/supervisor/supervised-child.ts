@@ -81,10 +81,13 @@ export class SupervisedChild {
     return false;
   }
 
-  /** Resolves when the process answers as ready; throws with the end of its log after `withinMs`. */
-  async ready(withinMs: number): Promise<void> {
+  /**
+   * Resolves when the process answers as ready; throws with the end of its log after `withinMs`, or sooner where it died too often to
+   * hope for it. One that is killed on purpose has died often and will be back: `whateverItTakes` waits on.
+   */
+  async ready(withinMs: number, { whateverItTakes = false } = {}): Promise<void> {
     const deadline = performance.now() + withinMs;
-    const hopeless = (): boolean => this.#deathsInARow >= GIVE_UP_AFTER_DEATHS;
+    const hopeless = (): boolean => !whateverItTakes && this.#deathsInARow >= GIVE_UP_AFTER_DEATHS;
     while (performance.now() < deadline && !this.#stopping && !hopeless()) {
       const pid = this.#process?.pid;
       if (pid !== undefined && (await this.#spec.isReady(pid)) && this.#process?.pid === pid)

@@ -9,7 +9,7 @@ import {
   type CallOptions,
   type TestApi,
 } from '../support/api.ts';
-import { openRegister, type Register } from '../support/register.ts';
+import { openRegister, secretOf, type Register } from '../support/register.ts';
 
 let register: Register;
 let api: TestApi;
@@ -171,5 +171,20 @@ describe('a credential', () => {
       headers: { authorization: 'bearer secret-of-acct_a.agent' },
     });
     expect(answer.status).toBe(404);
+  });
+});
+
+describe('two credentials', () => {
+  it('are none, whichever comes first', async () => {
+    for (const authorization of [
+      [`Bearer ${secretOf('acct_a.agent')}`, 'Bearer other'],
+      ['Bearer other', `Bearer ${secretOf('acct_a.agent')}`],
+    ]) {
+      const answer = await api.call('GET', '/agent/operations', {
+        as: null,
+        headers: { authorization },
+      });
+      expect([answer.status, answer.body['code']]).toEqual([401, 'unauthenticated']);
+    }
   });
 });

@@ -1,6 +1,7 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
 import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
 import type { OperationProblem } from '../domain/operation-problem.ts';
+import { mayMove } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
@@ -32,7 +33,9 @@ export async function commitIntent(
     const locked = await lockUnchanged(db, read);
     // A token that the provider may have forgotten would make a second effect.
     const tooLate = intent.purpose === 'resend' && !locked?.resendable;
-    if (!locked || tooLate) return undefined;
+    // Canceled or settled by the time it was read: there is nothing to begin.
+    const mayBegin = read.attempts.length > 0 || mayMove(read.operation.status, 'IN_PROGRESS');
+    if (!locked || tooLate || !mayBegin) return undefined;
     if (locked.held) return 'held';
     if (locked.granted) return beginAttempt(db, read, locked.now, intent);
     await moveOperation(db, read, locked.now, changeByLostGrant(read));

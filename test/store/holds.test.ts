@@ -84,6 +84,13 @@ describe('canceling', () => {
     expect((await stored(register, id)).operation).toEqual(operation);
   });
 
+  it('leaves no intent to be committed for what it ended', async () => {
+    const { id } = await claimed(register);
+    await cancelBeforeIntent(register.pool, id);
+    expect(await begin(register, id)).toBeUndefined();
+    expect((await stored(register, id)).attempts).toEqual([]);
+  });
+
   it('and an intent at the same time have one winner', async () => {
     for (let round = 0; round < 20; round++) {
       const { id } = await claimed(register);

@@ -320,7 +320,9 @@ function observe(pool: Pool, client: ReturnType<typeof createClient>, provider: 
   };
 }
 
+/** Under a lock: two tests at once must not both find the table missing. */
 const PLAN_TRIGGER = `
+  select pg_advisory_xact_lock(hashtext('test_plans'));
   create table if not exists test_plans (customer_id text primary key, members jsonb not null);
   create or replace function test_plan() returns trigger language plpgsql as $$
     declare wanted jsonb;

@@ -9,6 +9,9 @@ const WITH_DATABASE_MS = 60_000;
 /** Processes that start, die and recover, workers that start in seconds. */
 const WITH_PROCESSES_MS = 120_000;
 
+/** Real processes that are killed on a shared machine: one failure may be the machine's, the same one twice is not. It is reported. */
+const RETRIES_WITH_PROCESSES = 1;
+
 const POSTGRES = './test/support/global-setup-postgres.ts';
 const TEMPORAL = './test/support/global-setup-temporal.ts';
 
@@ -49,6 +52,7 @@ export default defineConfig({
         hookTimeout: Math.max(timeoutMs, WITH_DATABASE_MS),
         teardownTimeout: WITH_DATABASE_MS,
         maxWorkers: WORKERS,
+        retry: timeoutMs === WITH_PROCESSES_MS ? RETRIES_WITH_PROCESSES : 0,
         sequence: { groupOrder: order },
       },
     })),

@@ -52,6 +52,11 @@ export function isSettled(state: OperationState): boolean {
   return SETTLED.has(state);
 }
 
+/** True from the first intent until the outcome is settled or with a person. */
+export function isOutcomeOpen(state: OperationState): boolean {
+  return state === 'IN_PROGRESS' || state === 'UNKNOWN' || state === 'RECONCILING';
+}
+
 /** True where nothing happened, so that business key, lock and reservation are given back. */
 export function releasesClaims(state: OperationState): boolean {
   return isSettled(state) && state !== 'SUCCEEDED';

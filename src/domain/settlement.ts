@@ -1,7 +1,7 @@
 // What an outcome does to an operation: the one place that turns provider answers into states (contract §2 and §6).
 import { onlyRefused, type Attempt, type Operation, type ReviewReason } from './operation.ts';
 import { operationProblem, type OperationProblem } from './operation-problem.ts';
-import { isSettled, type OperationState } from './operation-state.ts';
+import { isOutcomeOpen, isSettled, type OperationState } from './operation-state.ts';
 import type { OperationResult, WriteOutcome } from './outcome.ts';
 
 /** A change of state with what it carries; `undefined` members stay as they are. */
@@ -20,8 +20,6 @@ export type Definite =
   | { readonly status: 'succeeded'; readonly reference: string; readonly result: OperationResult }
   | { readonly status: 'failed'; readonly error: OperationProblem };
 
-const OPEN: ReadonlySet<OperationState> = new Set(['IN_PROGRESS', 'UNKNOWN', 'RECONCILING']);
-
 function settled(definite: Definite): Change {
   return definite.status === 'succeeded'
     ? { to: 'SUCCEEDED', result: definite.result, providerReference: definite.reference }
@@ -34,7 +32,7 @@ function settled(definite: Definite): Change {
  */
 export function changeByDefinite(operation: Operation, definite: Definite): Change | undefined {
   const { status, reviewReason } = operation;
-  if (OPEN.has(status)) return settled(definite);
+  if (isOutcomeOpen(status)) return settled(definite);
   if (status === 'NEEDS_REVIEW') {
     return reviewReason === 'reconcile_deadline' ? settled(definite) : undefined;
   }
@@ -66,7 +64,7 @@ function isOtherEffect({ providerReference }: Operation, definite: Definite): bo
  * goes where the provider shows two effects, one that a person settled as FAILED where it shows any.
  */
 export function changeByReview(operation: Operation, reason: ReviewReason): Change | undefined {
-  if (OPEN.has(operation.status)) {
+  if (isOutcomeOpen(operation.status)) {
     return { to: 'NEEDS_REVIEW', reviewReason: reason, error: operationProblem(reason) };
   }
   const twoEffects = reason === 'effect_ambiguous';

@@ -1,6 +1,7 @@
 // The ledger side of reconciliation: opening it, and writing down what a look found together with what follows from it.
 import type { LookupAnswer, UnknownReason } from '../domain/outcome.ts';
 import type { Operation, OperationFile } from '../domain/operation.ts';
+import { isOutcomeOpen } from '../domain/operation-state.ts';
 import type { NextStep, Situation } from '../domain/reconciliation.ts';
 import { changeByDefinite, changeByReview, type Change } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
@@ -23,9 +24,7 @@ export async function openReconciliation(
     if (!file) return undefined;
     // A person may want to see what the provider says now: that look changes nothing by itself.
     if (file.operation.status === 'NEEDS_REVIEW') return file;
-    if (!['IN_PROGRESS', 'UNKNOWN', 'RECONCILING'].includes(file.operation.status)) {
-      return undefined;
-    }
+    if (!isOutcomeOpen(file.operation.status)) return undefined;
     return advanceTo(db, await closeLostAttempts(db, file));
   });
 }

@@ -48,7 +48,8 @@ const folders = {
     packages: ['@temporalio/worker'],
     node: true,
   },
-  bootstrap: { ours: ['domain', 'operations', 'store'], node: true },
+  signing: { node: true },
+  bootstrap: { ours: ['domain', 'operations', 'store', 'signing'], node: true },
   observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
 };
 
@@ -109,7 +110,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/config\\.ts$' },
       to: {
-        pathNot: ['^src/domain/', ...['zod'].map(inPackage)],
+        pathNot: ['^src/(domain|signing)/', ...['zod'].map(inPackage)],
         dependencyTypesNot: ['core'],
       },
     },

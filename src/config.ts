@@ -1,8 +1,9 @@
 // The only reader of process.env. Everything is parsed once, at the start of a process, and passed down as data.
 // A value that can't be used stops the process with a sentence that names the variable.
-import { isAbsolute, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Connection } from './domain/connection.ts';
+import type { KeyPlaces } from './signing/keys.ts';
 
 const anyPort = z.coerce.number().int().min(1).max(65_535);
 const port = (fallback: number) => anyPort.default(fallback);
@@ -54,6 +55,14 @@ const Environment = z.object({
   TEMPORAL_ADDRESS: z.string().min(1).optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('holdfast'),
+  /** The approval desk's private key, for APIs; unset: under the home, where the embedded default makes one. */
+  DESK_KEY_FILE: z.string().min(1).optional(),
+  /** Folder of the desk's public keys, for workers. */
+  DESK_PUBLIC_KEYS: z.string().min(1).optional(),
+  /** The audit sealer's private key, for workers. */
+  AUDIT_KEY_FILE: z.string().min(1).optional(),
+  /** Folder of the sealer's public keys, for whoever verifies. */
+  AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
   APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
@@ -111,6 +120,8 @@ export interface Config {
   /** True: the rig's channel is served, and crash points are installed. */
   readonly rig: boolean;
   readonly connections: readonly Connection[];
+  /** Of the approval desk and of the audit's sealer; absolute paths. */
+  readonly keys: Readonly<Record<'desk' | 'audit', KeyPlaces>>;
 }
 
 /** Reads the environment; throws an `Error` that names the variable which can't be used. */
@@ -131,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   // An empty host would bind every interface.
   if (e.HOST === '') throw new Error('configuration: HOST: must name an interface');
+  const home = resolve(e.HOLDFAST_HOME);
   return {
     host: e.HOST,
     ports: {
@@ -143,7 +155,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       temporalUi: e.TEMPORAL_UI_PORT,
       postgres: e.POSTGRES_PORT,
     },
-    home: isAbsolute(e.HOLDFAST_HOME) ? e.HOLDFAST_HOME : resolve(e.HOLDFAST_HOME),
+    home,
     postgres: {
       url: e.DATABASE_URL ?? `postgres://holdfast@127.0.0.1:${e.POSTGRES_PORT}/holdfast`,
       embedded,
@@ -167,7 +179,23 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     sweepIntervalMs: rig ? Math.min(e.SWEEP_INTERVAL_MS, RIGGED_SWEEP_MS) : e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
     rig,
+    keys: keyPlaces(e, home),
     connections: sandboxConnections(e.SANDBOX_URL ?? `http://127.0.0.1:${e.SANDBOX_PORT}`),
+  };
+}
+
+function keyPlaces(e: z.infer<typeof Environment>, home: string): Config['keys'] {
+  const at = (given: string | undefined, name: string): string =>
+    resolve(given ?? join(home, 'keys', name));
+  return {
+    desk: {
+      privateKeyFile: at(e.DESK_KEY_FILE, 'desk.pem'),
+      publicKeyFolder: at(e.DESK_PUBLIC_KEYS, 'desk.public'),
+    },
+    audit: {
+      privateKeyFile: at(e.AUDIT_KEY_FILE, 'audit.pem'),
+      publicKeyFolder: at(e.AUDIT_PUBLIC_KEYS, 'audit.public'),
+    },
   };
 }
 

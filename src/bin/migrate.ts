@@ -1,5 +1,6 @@
 // Brings the database to this version's schema and, on an empty one, writes the first credentials. Runs once and ends.
 import { ensureFirstCredentials } from '../bootstrap/first-credentials.ts';
+import { ensureSigningKeys } from '../bootstrap/signing-keys.ts';
 import { readConfig } from '../config.ts';
 import { KINDS } from '../operations/registry.ts';
 import { migrate } from '../store/migrate.ts';
@@ -10,6 +11,7 @@ try {
   await migrate(config.postgres.url);
   const pool = createPool(config.postgres.url, { max: 1, onIdleError: () => {} });
   await ensureFirstCredentials(pool, config.home, KINDS);
+  ensureSigningKeys(config.keys);
   await pool.end();
 } catch (error) {
   console.error(error instanceof Error ? `migrate: ${error.message}` : error);

@@ -2,6 +2,7 @@
 // It keeps no state, never retries, and never throws for what a provider did: anything unexpected is unknown.
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
+import type { PreconditionAnswer } from '../domain/precondition.ts';
 import type { ProviderEvent } from '../domain/provider-event.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
@@ -38,11 +39,20 @@ export interface EventScheme {
   matches(body: string, kind: string, requestBody: string): boolean;
 }
 
+/** What an adapter looks at before the first write of some kinds. */
+export interface PreconditionScheme {
+  readonly kinds: readonly string[];
+  /** Asks for the state of what the write acts on; changes nothing. */
+  read(contact: ProviderContact): Promise<PreconditionAnswer>;
+}
+
 export interface ProviderAdapter {
   readonly name: string;
   readonly card: CapabilityCard;
   /** Absent where the provider sends no webhooks. */
   readonly events?: EventScheme;
+  /** Absent where no write depends on anything that the provider shows. */
+  readonly preconditions?: PreconditionScheme;
   /** The bytes to send for a command; stored with the intent. Throws for a kind that the adapter doesn't serve. */
   requestFor(kind: string, command: JsonObject, target: FrozenTarget | null): string;
   /** Sends once. */

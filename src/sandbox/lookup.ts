@@ -29,7 +29,8 @@ export function lookUp(
     return now >= Date.parse(effect.created_at) + lag;
   });
   const standing = world.standing(question.kind, question.reference ?? '');
-  const objects = [...visible.map(objectOf), ...(standing ? [standingObjectOf(standing)] : [])];
+  const shown = visible.map((effect) => objectOf(effect, world.refundedOf(effect)));
+  const objects = [...shown, ...(standing ? [standingObjectOf(standing)] : [])];
   return distort(objects, asked?.mode ?? 'up');
 }
 

@@ -91,10 +91,16 @@ export function refusal(
   return { status, body: { error: { code, message, ...more } } };
 }
 
-/** An effect as the provider shows it to its customer, in answers and lookups. */
-export function objectOf(effect: Effect): Record<string, unknown> {
+/** An effect as the provider shows it to its customer, in answers, lookups and events; `refunded` in minor units, for payments. */
+export function objectOf(effect: Effect, refunded = 0n): Record<string, unknown> {
   const { id, kind, state, token, created_at } = effect;
-  return { ...effect.request, ...statusOf(effect), id, object: kind, state, token, created_at };
+  const money = kind === 'payment' ? { amount_refunded: String(refunded) } : {};
+  return {
+    ...effect.request,
+    ...statusOf(effect),
+    ...money,
+    ...{ id, object: kind, state, token, created_at },
+  };
 }
 
 /** What was there before, as a lookup shows it. */

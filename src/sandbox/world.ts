@@ -158,6 +158,18 @@ export class World {
     return effect?.account === account ? effect : undefined;
   }
 
+  /** What refunds have taken of a payment or will, in minor units: those that failed have taken nothing. */
+  refundedOf({ account, id }: Effect): bigint {
+    const refunds = this.#effects.filter(
+      (one) =>
+        one.kind === 'refund' &&
+        one.account === account &&
+        one.state !== 'failed' &&
+        one.request['payment'] === id,
+    );
+    return refunds.reduce((sum, { amount_minor = '0' }) => sum + BigInt(amount_minor), 0n);
+  }
+
   /** Pending effects meant by `aim` (and of `token`, if given) take their final state; returns those that did. */
   settle(aim: Aim, token: string | undefined, state: 'done' | 'failed'): Effect[] {
     const meant = this.#effects.filter(

@@ -417,3 +417,68 @@ describe('the connections of an installation', () => {
     expect(() => connected('gone')).toThrow(/gone/);
   });
 });
+
+describe('the preconditions of a refund', () => {
+  const refundOf = (payment: string, amount: string) =>
+    sandboxProvider.requestFor(
+      'refund',
+      { amount, currency: 'USD', reason: 'returned' },
+      { operation_id: 'op_p', provider_reference: payment, amount_minor: '0', currency: 'USD' },
+    );
+
+  async function paid() {
+    const one = await provider();
+    const outcome = await one.send();
+    const payment = outcome.status === 'succeeded' ? outcome.reference : '';
+    const read = (amount: string, members: Partial<ProviderContact> = {}) =>
+      sandboxProvider.preconditions?.read(
+        contact(one.url, {
+          kind: 'refund',
+          token: 't-refund',
+          requestBody: refundOf(payment, amount),
+          ...members,
+        }),
+      );
+    return { ...one, payment, read };
+  }
+
+  it('show what is left of the payment, also after refunds that others made', async () => {
+    const one = await paid();
+    expect(await one.read('10.00')).toMatchObject({
+      status: 'read',
+      values: { refundable: '10.00 USD' },
+      unmet: null,
+    });
+    await one.send({ kind: 'refund', token: 'other', requestBody: refundOf(one.payment, '4.00') });
+    expect(await one.read('6.00')).toMatchObject({
+      values: { refundable: '6.00 USD' },
+      unmet: null,
+    });
+    expect(await one.read('6.01')).toMatchObject({
+      values: { refundable: '6.00 USD' },
+      unmet: 'Only 6.00 USD of the payment can still be refunded.',
+    });
+  });
+
+  it('are unmet where the provider does not show the payment', async () => {
+    const one = await paid();
+    const requestBody = refundOf('pay_never', '1.00');
+    expect(await one.read('1.00', { requestBody })).toMatchObject({
+      status: 'read',
+      unmet: 'The provider does not show the payment.',
+    });
+  });
+
+  it('are unavailable where lookups are down, lost or unreadable: nothing is taken for met', async () => {
+    const one = await paid();
+    await one.lookupMode('down');
+    expect(await one.read('1.00')).toMatchObject({ status: 'unavailable' });
+    expect(await one.read('1.00')).toMatchObject({ status: 'unavailable' });
+    await one.lookupMode('two_matches');
+    expect(await one.read('1.00')).toMatchObject({ status: 'unavailable' });
+    for (const body of ['<html>', '{"data": [{"id": "pay_1", "state": "done"}]}']) {
+      const baseUrl = await answering(200, body);
+      expect(await one.read('1.00', { baseUrl })).toMatchObject({ status: 'unavailable' });
+    }
+  });
+});

@@ -13,6 +13,7 @@ import {
   sameRequest,
   type SandboxAnswer,
 } from './sandbox.messages.ts';
+import { PRECONDITIONED_KINDS, readRefundable } from './sandbox.preconditions.ts';
 import { sandboxRequest } from './sandbox.requests.ts';
 
 const SANDBOX_CARD: CapabilityCard = {
@@ -30,6 +31,10 @@ export const sandboxProvider: ProviderAdapter = {
   name: 'sandbox',
   card: SANDBOX_CARD,
   events: sandboxEvents,
+  preconditions: {
+    kinds: PRECONDITIONED_KINDS,
+    read: (contact) => readRefundable(contact, headersOf(contact)),
+  },
   requestFor: (kind, command, target) => JSON.stringify(sandboxRequest(kind, command, target)),
   async write(contact) {
     const result = await exchange({

@@ -83,7 +83,7 @@ create table operations (
   -- A settled operation always has its stored bytes, an open one never.
   check ((status in ('SUCCEEDED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')) = (response_body is not null))
 );
-create index operations_by_fingerprint on operations (account_id, fingerprint, created_at);
+create index operations_by_fingerprint on operations (fingerprint, created_at);
 create index operations_by_token on operations (connection, provider_token);
 create index operations_by_reference on operations (connection, provider_reference)
   where provider_reference is not null;

@@ -59,9 +59,12 @@ const [status, approvalId, approvalReason, approvalTtlMs, targetId, targetAmount
 const columns = GIVEN.map((member) => OPERATION_COLUMNS[member]).join(', ');
 const values = GIVEN.map((member) => given[member]).join(', ');
 
-/** Uses operations_by_fingerprint. Twins that come at the same moment may miss each other; nothing is decided by the mark. */
+/**
+ * The account is compared in a form that no index has: otherwise a plan that was made while the table was empty walks all the account's
+ * operations of the day. Twins that come at the same moment may miss each other; nothing is decided by the mark.
+ */
 const twin = `(select t.operation_id from operations t
-  where t.account_id = ${given.accountId} and t.fingerprint = ${given.fingerprint}
+  where t.fingerprint = ${given.fingerprint} and t.account_id || '' = ${given.accountId}
     and t.created_at > taken.now - interval '${TWIN_WINDOW}'
     and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')
   order by t.created_at desc limit 1)`;

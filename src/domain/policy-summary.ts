@@ -24,18 +24,37 @@ const WORD: Readonly<Record<Verdict, string>> = {
 
 /** The rules and ceilings that speak of the kind, the strictest first. */
 export function summarise(policy: Policy, kind: string, reader: SummaryReader): string {
-  const rules = policy.rules.filter(({ when }) => isFor(when.kind, kind) && concerns(when, reader));
-  const said = VERDICTS.toReversed().flatMap((verdict) =>
-    rules
-      .filter((rule) => rule.verdict === verdict)
-      .map(({ when }) => sentence(verdict, conditionsOf(when))),
-  );
-  const ceilings = policy.ceilings
-    .filter(({ kinds }) => kinds.includes(kind))
-    .map((ceiling) => sentence(ceiling.verdict, [sumOf(ceiling)]));
-  const isAlwaysSpokenOf = rules.some(({ when }) => conditionsOf(when).length === 0);
-  const rest = isAlwaysSpokenOf ? [] : ['Whatever else there is needs approval.'];
-  return [...new Set([...said, ...ceilings, ...rest])].join(' ');
+  const clauses = [
+    ...policy.rules
+      .filter(({ when }) => isFor(when.kind, kind) && concerns(when, reader))
+      .map(({ verdict, when }) => ({ verdict, conditions: conditionsOf(when) })),
+    ...policy.ceilings
+      .filter(({ kinds }) => kinds.includes(kind))
+      .map((ceiling) => ({ verdict: ceiling.verdict, conditions: [sumOf(ceiling)] })),
+    { verdict: 'require_approval' as const, conditions: [], isUnspoken: true },
+  ];
+  const sorted = clauses.toSorted((one, other) => rank(other) - rank(one));
+  // What stands behind a clause without conditions is never reached.
+  const end = sorted.findIndex(({ conditions }) => conditions.length === 0);
+  return [...new Set(sorted.slice(0, end + 1).map(sentence))].join(' ');
+}
+
+interface Clause {
+  readonly verdict: Verdict;
+  readonly conditions: readonly string[];
+  /** For what no rule speaks of; behind all others. */
+  readonly isUnspoken?: boolean;
+}
+
+/** Behind those of its verdict that have conditions stands the one that has none. */
+function rank({ verdict, conditions, isUnspoken = false }: Clause): number {
+  return isUnspoken ? -1 : VERDICTS.indexOf(verdict) + (conditions.length > 0 ? 0.5 : 0);
+}
+
+function sentence({ verdict, conditions }: Clause, n: number): string {
+  const word = WORD[verdict];
+  if (conditions.length > 0) return `${word} where ${conditions.join(' and ')}.`;
+  return n === 0 ? `${word}.` : `Otherwise ${word.toLowerCase()}.`;
 }
 
 function isFor(names: readonly string[] | undefined, name: string): boolean {
@@ -44,11 +63,6 @@ function isFor(names: readonly string[] | undefined, name: string): boolean {
 
 function concerns(when: Conditions, { account, agent, owner }: SummaryReader): boolean {
   return isFor(when.account, account) && isFor(when.agent, agent) && isFor(when.owner, owner);
-}
-
-function sentence(verdict: Verdict, conditions: readonly string[]): string {
-  const where = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '';
-  return `${WORD[verdict]}${where}.`;
 }
 
 function conditionsOf(when: Conditions): string[] {

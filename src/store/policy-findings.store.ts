@@ -50,18 +50,18 @@ export async function find(
   question: PolicyCase,
 ): Promise<DayFindings> {
   const { rows } = await db.query<{ day: string; hasTwin: boolean; sums: string[] }>(
-    `select (t.now at time zone 'UTC')::date::text as day,
-       $4::boolean and ${twinOf('$1', '$2', 't.now')} is not null as "hasTwin",
+    `select (clock.now at time zone 'UTC')::date::text as day,
+       $4::boolean and ${twinOf('$1', '$2', 'clock.now')} is not null as "hasTwin",
        array(
          select (select coalesce(sum(r.amount_minor), 0) from ceiling_reservations r
-           where r.account_id = $1 and r.day = (t.now at time zone 'UTC')::date and r.holds
+           where r.account_id = $1 and r.day = (clock.now at time zone 'UTC')::date and r.holds
              and r.currency = q.currency and r.kind in (select jsonb_array_elements_text(q.kinds))
              and case q.per when 'agent' then r.agent_id = q.of
                    when 'destination' then r.destination = q.of else true end)
          from rows from (jsonb_to_recordset($3::jsonb) as
              (kinds jsonb, currency text, per text, of text)) with ordinality as q (kinds, currency, per, of, n)
          order by q.n)::text[] as sums
-     from (select holdfast_now() as now) t`,
+     from (select holdfast_now() as now) clock`,
     [
       claimant.accountId,
       claimant.fingerprint,

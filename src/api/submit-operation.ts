@@ -60,12 +60,18 @@ async function claimNew(
     case 'not_admitted':
       return repeatIfClaimed(deps, request, new HoldfastError(result.code, result.detail));
     case 'denied':
-      throw await refuse(deps, request, policyDenied(result.verdict));
+      throw await denied(deps, request, result.verdict);
   }
 }
 
-function policyDenied({ reasons }: PolicyVerdict): HoldfastError {
-  return new HoldfastError('policy_denied', `The policy denies it: ${reasons.join('; ')}.`);
+function denied(
+  deps: ApiDependencies,
+  request: SubmitRequest,
+  { reasons, rules, policyVersion }: PolicyVerdict,
+): Promise<HoldfastError> {
+  const detail = `The policy denies it: ${reasons.join('; ')}.`;
+  const policy = { policy_version: policyVersion, verdict: 'deny', rules };
+  return refuse(deps, request, new HoldfastError('policy_denied', detail), { policy });
 }
 
 /** A commit whose answer was lost may have happened: our own fresh id tells. */

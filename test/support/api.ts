@@ -58,6 +58,7 @@ interface ApiParts {
   readonly pool: Pool;
   readonly starter: FakeStarter;
   readonly policy: () => Policy;
+  readonly policyIsFresh: () => boolean;
 }
 
 function dependencies(
@@ -65,7 +66,7 @@ function dependencies(
   pool: Pool,
   starter: FakeStarter,
   { metrics, logger }: Observers,
-  policy: () => Policy,
+  { policy, policyIsFresh }: Pick<ApiParts, 'policy' | 'policyIsFresh'>,
 ): ApiDependencies {
   return {
     pool,
@@ -77,7 +78,7 @@ function dependencies(
     },
     plan: config,
     policy,
-    policyIsFresh: () => true,
+    policyIsFresh,
     installationId: randomUUID(),
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
@@ -100,9 +101,11 @@ export async function startTestApi(
     metrics = createApiMetrics(),
     logger = pino({ level: 'silent' }),
     policy = () => SHIPPED_POLICY,
+    policyIsFresh = () => true,
   }: Partial<Observers & ApiParts> = {},
 ): Promise<TestApi> {
-  const deps = dependencies(register, pool, starter, { metrics, logger }, policy);
+  const rules = { policy, policyIsFresh };
+  const deps = dependencies(register, pool, starter, { metrics, logger }, rules);
   const server = createServer(createApp(deps));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,12 +1,12 @@
 // The policy in force: read at the start, read anew when the file changes or the process gets SIGHUP. A file that can't be used changes
 // nothing but the log, the gauge and `/readyz`: what was in force stays so.
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
 import { parsePolicy } from './parse-policy.ts';
 import type { PolicyDefaults } from './policy-file.schema.ts';
 
-/** A look at a file costs nothing, and nobody who has changed a rule waits longer. */
+/** Nobody who has changed a rule waits long. The few bytes are read each time: times of files say too little. */
 const LOOK_EVERY_MS = 2_000;
 
 export interface PolicySource extends PolicyDefaults {
@@ -29,55 +29,65 @@ export function keepPolicy(
   logger: Logger,
   lookEveryMs = LOOK_EVERY_MS,
 ): KeptPolicy {
-  const { policyFile } = source;
-  let current = readPolicy(source);
-  let isFresh = true;
+  let taken = readPolicyText(source.policyFile);
+  let current = parsed(taken, source);
+  let fault: string | undefined;
   tellOf(current, kinds, logger);
-  const reload = (): void => {
+  const take = (found: string | Error): void => {
+    if (isSame(found, taken)) return;
+    taken = found;
     try {
-      const next = readPolicy(source);
-      isFresh = true;
+      const next = parsed(found, source);
+      fault = undefined;
       if (next.version === current.version) return;
       current = next;
       tellOf(current, kinds, logger);
     } catch (error) {
-      isFresh = false;
-      logger.error(
-        { err: error },
-        'the policy file cannot be used; the policy before stays in force',
-      );
+      fault = String(error);
+      logger.error({ err: error }, 'the policy before stays in force');
     }
   };
-  watchFile(policyFile, { interval: lookEveryMs, persistent: false }, reload);
-  process.on('SIGHUP', reload);
+  // Whoever writes the file may be halfway: what is there counts once two looks have found the same. A signal says that it is whole.
+  let glimpsed: string | Error = taken;
+  const looks = setInterval(() => {
+    const found = readPolicyText(source.policyFile);
+    if (isSame(found, glimpsed)) take(found);
+    glimpsed = found;
+  }, lookEveryMs).unref();
+  const onSignal = () => take(readPolicyText(source.policyFile));
+  process.on('SIGHUP', onSignal);
   return {
     current: () => current,
-    isFresh: () => isFresh,
+    isFresh: () => fault === undefined,
     stop: () => {
-      unwatchFile(policyFile, reload);
-      process.off('SIGHUP', reload);
+      clearInterval(looks);
+      process.off('SIGHUP', onSignal);
     },
   };
 }
 
 /** Reads the file once; throws with a sentence that names it. */
 export function readPolicy(source: PolicySource): Policy {
-  const { policyFile } = source;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(policyFile);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new Error(`policy: ${policyFile}: ${code}`, { cause: error });
-  }
-  return parsePolicy(textOf(bytes, policyFile), policyFile, source);
+  return parsed(readPolicyText(source.policyFile), source);
 }
 
-function textOf(bytes: Buffer, file: string): string {
+function parsed(found: string | Error, source: PolicySource): Policy {
+  if (found instanceof Error) throw found;
+  return parsePolicy(found, source.policyFile, source);
+}
+
+function isSame(one: string | Error, other: string | Error): boolean {
+  return String(one) === String(other);
+}
+
+function readPolicyText(file: string): string | Error {
   try {
+    const bytes = readFileSync(file);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new Error(`policy: ${file}: is not UTF-8`, { cause: error });
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const told = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : code;
+    return new Error(`policy: ${file}: ${told}`, { cause: error });
   }
 }
 

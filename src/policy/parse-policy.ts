@@ -41,13 +41,13 @@ export function parsePolicy(text: string, file: string, defaults: PolicyDefaults
     stringKeys: true,
   });
   const refuse = (faults: readonly Fault[]): never => {
-    const told = faults
+    const sentences = faults
       .toSorted((one, other) => one.offset - other.offset)
       .map(({ offset, message }) => {
         const { line, col } = lines.linePos(offset);
         return `${file}:${line}:${col}: ${message}`;
       });
-    throw new PolicyFileError([...new Set(told)].join('\n'));
+    throw new PolicyFileError([...new Set(sentences)].join('\n'));
   };
   const ofSyntax = syntaxFaults(document);
   if (ofSyntax.length > 0) refuse(ofSyntax);
@@ -119,7 +119,7 @@ function offsetOf(document: Document.Parsed, path: Path, part: 'key' | 'value'):
 function policyOf(file: PolicyFile, version: string, defaults: PolicyDefaults): Policy {
   return {
     version,
-    rules: file.rules.map(({ name, when, then, reason, approval }) => ({
+    rules: file.rules.map(({ name, when, verdict, reason, approval }) => ({
       name,
       when: {
         kind: when.kind,
@@ -135,16 +135,16 @@ function policyOf(file: PolicyFile, version: string, defaults: PolicyDefaults): 
         amountBelow: when.amount_below,
         possibleDuplicate: when.possible_duplicate && true,
       },
-      verdict: then,
+      verdict,
       reason: reason ?? `allowed by the rule ${name}`,
       approval: termsOf(approval, defaults),
     })),
-    ceilings: file.ceilings.map(({ at_most_a_day: atMostADay, then, reason = '', ...rest }) => ({
+    ceilings: file.ceilings.map(({ at_most_a_day: atMostADay, verdict, reason = '', ...rest }) => ({
       name: rest.name,
       kinds: rest.kinds,
       per: rest.per,
       atMostADay,
-      verdict: then,
+      verdict,
       reason,
       approval: termsOf(rest.approval, defaults),
     })),

@@ -115,22 +115,25 @@ const approval = z
     context.addIssue({ code: 'custom', path: ['approvers'], message });
   });
 
-const verdict = z.enum(VERDICTS, { error: 'write allow, require_approval or deny' });
+const anyVerdict = z.enum(VERDICTS, { error: 'write allow, require_approval or deny' });
 
 interface Consequence {
-  readonly then: string;
+  readonly verdict: string;
   readonly reason?: string | undefined;
   readonly approval?: unknown;
 }
 
-function isWhole({ then, reason: said, approval: asked }: Consequence, context: z.RefinementCtx) {
-  if (asked !== undefined && then !== 'require_approval') {
-    const message = 'only require_approval asks for approval: remove it, or change `then`';
+function isWhole(
+  { verdict, reason: said, approval: asked }: Consequence,
+  context: z.RefinementCtx,
+) {
+  if (asked !== undefined && verdict !== 'require_approval') {
+    const message = 'only require_approval asks for approval: remove it, or change `verdict`';
     context.addIssue({ code: 'custom', path: ['approval'], message });
   }
-  if (then !== 'allow' && said === undefined) {
+  if (verdict !== 'allow' && said === undefined) {
     const message = 'add a `reason`: agents and approvers read it';
-    context.addIssue({ code: 'custom', path: ['then'], message });
+    context.addIssue({ code: 'custom', path: ['verdict'], message });
   }
 }
 
@@ -139,11 +142,11 @@ const rule = z
     {
       name,
       when: conditions,
-      then: verdict,
+      verdict: anyVerdict,
       reason: reason.optional(),
       approval: approval.optional(),
     },
-    { error: 'write a rule with `name`, `when` and `then`' },
+    { error: 'write a rule with `name`, `when` and `verdict`' },
   )
   .superRefine(isWhole);
 
@@ -156,11 +159,11 @@ const ceiling = z
         error: 'write agent, destination or account',
       }),
       at_most_a_day: amounts,
-      then: z.enum(['require_approval', 'deny'], { error: 'write require_approval or deny' }),
+      verdict: z.enum(['require_approval', 'deny'], { error: 'write require_approval or deny' }),
       reason: reason.optional(),
       approval: approval.optional(),
     },
-    { error: 'write a ceiling with `name`, `kinds`, `per`, `at_most_a_day` and `then`' },
+    { error: 'write a ceiling with `name`, `kinds`, `per`, `at_most_a_day` and `verdict`' },
   )
   .superRefine(isWhole);
 

@@ -23,13 +23,13 @@ afterAll(async () => {
   await register.close();
 });
 
-const ALLOW_ALL = '- { name: all, when: {}, then: allow }';
-const withRule = (when: string, then: string) =>
-  policyOf(`${ALLOW_ALL}\n- { name: one, when: { ${when} }, ${then} }`);
-const DENY = 'then: deny, reason: not with us';
+const ALLOW_ALL = '- { name: all, when: {}, verdict: allow }';
+const withRule = (when: string, verdict: string) =>
+  policyOf(`${ALLOW_ALL}\n- { name: one, when: { ${when} }, ${verdict} }`);
+const DENY = 'verdict: deny, reason: not with us';
 const HOLD_TWINS = withRule(
   'possible_duplicate: true',
-  'then: require_approval, reason: an equal request came shortly before',
+  'verdict: require_approval, reason: an equal request came shortly before',
 );
 
 const post = (path: string, key: string, body: object) =>
@@ -148,7 +148,7 @@ describe('the decision about an operation', () => {
   it('that asks for people stands in the approval, term by term', async () => {
     inForce = withRule(
       'kind: payment',
-      'then: require_approval, reason: it is ours, approval: { quorum: 2, ttl: 90s, own_requests: true, approvers: { owners: [fin, ops], principals: acct_a.approver } }',
+      'verdict: require_approval, reason: it is ours, approval: { quorum: 2, ttl: 90s, own_requests: true, approvers: { owners: [fin, ops], principals: acct_a.approver } }',
     );
     const { operation_id, status } = (await api.submit(newKey(), paymentBody())).body;
     expect(status).toBe('AWAITING_APPROVAL');
@@ -174,7 +174,7 @@ describe('the decision about an operation', () => {
   });
 
   it('is to ask a person where no rule speaks of it', async () => {
-    inForce = policyOf('- { name: tickets, when: { kind: ticket }, then: allow }');
+    inForce = policyOf('- { name: tickets, when: { kind: ticket }, verdict: allow }');
     expect((await api.submit(newKey(), paymentBody())).body).toMatchObject({
       status: 'AWAITING_APPROVAL',
       approval: { reason: 'no rule of the policy speaks of it' },
@@ -243,7 +243,7 @@ describe('an equal request under another key', () => {
 describe('a ceiling', () => {
   const perAgent = policyOf(
     ALLOW_ALL,
-    '- { name: day, kinds: [payment], per: agent, at_most_a_day: { USD: 15.00 }, then: deny, reason: enough for today }',
+    '- { name: day, kinds: [payment], per: agent, at_most_a_day: { USD: 15.00 }, verdict: deny, reason: enough for today }',
   );
 
   it('denies what would pass it, for that agent', async () => {

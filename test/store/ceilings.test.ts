@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterEach(() => register.shiftClock(0));
 afterAll(() => register.close());
 
-const ALLOW_ALL = '- { name: all, when: {}, then: allow }';
-const ceiling = (per: string, more = 'then: deny, reason: enough', amount = '10.00') =>
+const ALLOW_ALL = '- { name: all, when: {}, verdict: allow }';
+const ceiling = (per: string, more = 'verdict: deny, reason: enough', amount = '10.00') =>
   `- { name: day, kinds: [payment], per: ${per}, at_most_a_day: { USD: ${amount} }, ${more} }`;
 
 interface Wishes {
@@ -97,7 +97,7 @@ describe('a ceiling', () => {
   it('counts currencies apart, and allows nothing of one that it does not name', async () => {
     await nextDay();
     const two =
-      '- { name: day, kinds: [payment], per: account, at_most_a_day: { USD: 10.00, EUR: 5.00 }, then: deny, reason: r }';
+      '- { name: day, kinds: [payment], per: account, at_most_a_day: { USD: 10.00, EUR: 5.00 }, verdict: deny, reason: r }';
     const policy = policyOf(ALLOW_ALL, two);
     expect(await submit(policy, { amount: '10.00' })).toBe('claimed');
     expect(await submit(policy, { amount: '5.00', currency: 'EUR' })).toBe('claimed');
@@ -115,7 +115,7 @@ describe('a ceiling', () => {
 
   it('may lead to an approval, and what waits for it counts too', async () => {
     await nextDay();
-    const policy = policyOf(ALLOW_ALL, ceiling('agent', 'then: require_approval, reason: much'));
+    const policy = policyOf(ALLOW_ALL, ceiling('agent', 'verdict: require_approval, reason: much'));
     const results = [];
     for (const amount of ['10.00', '1.00']) {
       results.push(await claim(register.pool, claimBefore(policy, { amount })));
@@ -193,7 +193,7 @@ describe('a claim that no ceiling counts', () => {
       connect: () => Promise.reject(new Error('no transaction is needed')),
     } as unknown as Pool;
     const other =
-      '- { name: day, kinds: [refund], per: agent, at_most_a_day: { USD: 1.00 }, then: deny, reason: r }';
+      '- { name: day, kinds: [refund], per: agent, at_most_a_day: { USD: 1.00 }, verdict: deny, reason: r }';
     const wanted = claimBefore(policyOf(ALLOW_ALL, other));
     expect((await claim(pool, wanted)).status).toBe('claimed');
     expect(statements).toHaveLength(1);

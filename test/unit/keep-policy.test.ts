@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256Hex } from '../../src/domain/sha256.ts';
 import { showPolicy } from '../../src/observability/metrics.ts';
 import { keepPolicy, type KeptPolicy } from '../../src/policy/keep-policy.ts';
 import { until } from '../support/until.ts';
 
 const fileOf = (...kinds: string[]) =>
-  `policy_format: 1\nrules:\n  - { name: all, when: { kind: [${kinds.join(', ')}] }, then: allow }\n`;
+  `policy_format: 1\nrules:\n  - { name: all, when: { kind: [${kinds.join(', ')}] }, verdict: allow }\n`;
 const ONE = fileOf('payment');
 const TWO = fileOf('payment', 'refund');
 const BROKEN = `${ONE}surprise: 1\n`;
@@ -32,6 +32,7 @@ beforeEach(() => {
 afterEach(() => {
   kept?.stop();
   kept = undefined;
+  vi.useRealTimers();
   rmSync(folder, { recursive: true });
 });
 
@@ -67,6 +68,20 @@ describe('the policy in force', () => {
     await until('the replaced file is seen', () => current().version === sha256Hex(TWO));
   });
 
+  it('is not that of a file that is half written: it has to be found twice alike', () => {
+    vi.useFakeTimers();
+    const { current } = keep(10);
+    const seen = new Set<string>();
+    for (let part = 1; part <= 40; part++) {
+      writeFileSync(policyFile, `${TWO}# ${'x'.repeat(part)}\n`);
+      vi.advanceTimersByTime(10);
+      seen.add(current().version);
+    }
+    expect([...seen]).toEqual([sha256Hex(ONE)]);
+    vi.advanceTimersByTime(10);
+    expect(current().version).not.toBe(sha256Hex(ONE));
+  });
+
   it('is read at once on SIGHUP', () => {
     const { current } = keep();
     writeFileSync(policyFile, TWO);
@@ -85,6 +100,9 @@ describe('the policy in force', () => {
     hup();
     expect([current().version, isFresh()]).toEqual([sha256Hex(ONE), false]);
     expect(lines.at(-1)).toContain('policy.yaml:4:1: there is no member surprise here');
+    const told = lines.length;
+    hup();
+    expect(lines).toHaveLength(told);
     expect(await gauge()).toMatchObject({ values: [{ value: 0 }] });
     writeFileSync(policyFile, ONE);
     hup();

@@ -25,7 +25,7 @@ rules:
     when:
       kind: payment
       amount_at_least: { USD: 1000.00, JPY: 150000 }
-    then: require_approval
+    verdict: require_approval
     reason: it is much
     approval:
       quorum: 2
@@ -38,7 +38,7 @@ ceilings:
     kinds: [refund]
     per: agent
     at_most_a_day: { USD: 500.00 }
-    then: deny
+    verdict: deny
     reason: enough for today
 `;
 
@@ -76,7 +76,7 @@ describe('a policy file', () => {
   });
 
   it('takes every scalar as the text that stands there', () => {
-    const text = `policy_format: 1\nrules:\n  - { name: a, when: { environment: [no, 1.10, null, true] }, then: allow }\n`;
+    const text = `policy_format: 1\nrules:\n  - { name: a, when: { environment: [no, 1.10, null, true] }, verdict: allow }\n`;
     expect(parse(text).rules[0]?.when.environment).toEqual(['no', '1.10', 'null', 'true']);
   });
 });
@@ -90,9 +90,9 @@ describe('a fault', () => {
   it.each([
     ['policy_format: 1', 'policy_format: 2', 'p.yaml:1:16: write policy_format: 1'],
     [
-      '    then: require_approval',
-      '    then: ask',
-      'p.yaml:7:11: write allow, require_approval or deny',
+      '    verdict: require_approval',
+      '    verdict: ask',
+      'p.yaml:7:14: write allow, require_approval or deny',
     ],
     [
       '  - name: large',
@@ -169,12 +169,12 @@ describe('a fault', () => {
     [
       '    reason: it is much',
       '    # none',
-      'p.yaml:7:11: add a `reason`: agents and approvers read it',
+      'p.yaml:7:14: add a `reason`: agents and approvers read it',
     ],
     [
-      '    then: require_approval',
-      '    then: deny',
-      'p.yaml:10:7: only require_approval asks for approval: remove it, or change `then`',
+      '    verdict: require_approval',
+      '    verdict: deny',
+      'p.yaml:10:7: only require_approval asks for approval: remove it, or change `verdict`',
     ],
     ['    per: agent', '    per: team', 'p.yaml:18:10: write agent, destination or account'],
     [
@@ -182,7 +182,7 @@ describe('a fault', () => {
       '    # none',
       'p.yaml:16:5: `per` is missing: write agent, destination or account',
     ],
-    ['    then: deny', '    then: allow', 'p.yaml:20:11: write require_approval or deny'],
+    ['    verdict: deny', '    verdict: allow', 'p.yaml:20:14: write require_approval or deny'],
     [
       '  - name: refunds',
       '  - name: large',
@@ -223,11 +223,11 @@ describe('a fault', () => {
     [
       'a rule that is text',
       'policy_format: 1\nrules: [all]\n',
-      'p.yaml:2:9: write a rule with `name`, `when` and `then`',
+      'p.yaml:2:9: write a rule with `name`, `when` and `verdict`',
     ],
     [
       'a rule without conditions',
-      'policy_format: 1\nrules: [{ name: a, then: allow }]\n',
+      'policy_format: 1\nrules: [{ name: a, verdict: allow }]\n',
       'p.yaml:2:9: `when` is missing: ',
     ],
   ])('%s is told', (_, text, told) => {

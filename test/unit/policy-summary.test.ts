@@ -8,7 +8,7 @@ const said = (rules: string, ceilings = '') =>
   summarise(policyOf(rules, ceilings), 'payment', READER);
 
 const rule = (name: string, when: string, then: string) =>
-  `- { name: ${name}, when: { ${when} }, then: ${then}, reason: r }`;
+  `- { name: ${name}, when: { ${when} }, verdict: ${then}, reason: r }`;
 
 describe('the summary of a kind', () => {
   it('names the thresholds of the policy that is shipped', () => {
@@ -46,7 +46,7 @@ describe('the summary of a kind', () => {
 
   it('says ceilings and possible duplicates', () => {
     const ceiling =
-      '- { name: c, kinds: [payment, refund], per: agent, at_most_a_day: { USD: 9.00 }, then: deny, reason: r }';
+      '- { name: c, kinds: [payment, refund], per: agent, at_most_a_day: { USD: 9.00 }, verdict: deny, reason: r }';
     const rules = [
       rule('a', '', 'allow'),
       rule('b', 'possible_duplicate: true', 'require_approval'),

@@ -22,12 +22,12 @@ const money = (amount: string, currency: string): Money => {
 const verdictOf = (policy: Policy, facts: Partial<PolicyFacts> = {}) =>
   decide(policy, factsWith(facts)).verdict;
 
-const ALLOW_ALL = '- { name: all, when: {}, then: allow }';
+const ALLOW_ALL = '- { name: all, when: {}, verdict: allow }';
 
 describe('the conditions of a rule', () => {
   const matches = (condition: string, facts: Partial<PolicyFacts>): boolean =>
     verdictOf(
-      policyOf(`${ALLOW_ALL}\n- { name: one, when: { ${condition} }, then: deny, reason: no }`),
+      policyOf(`${ALLOW_ALL}\n- { name: one, when: { ${condition} }, verdict: deny, reason: no }`),
       facts,
     ) === 'deny';
 
@@ -94,7 +94,7 @@ describe('the conditions of a rule', () => {
 
 describe('a decision', () => {
   const rule = (name: string, then: string, more = '') =>
-    `- { name: ${name}, when: {}, then: ${then}, reason: for ${name}${more} }`;
+    `- { name: ${name}, when: {}, verdict: ${then}, reason: for ${name}${more} }`;
 
   it('names its rules, their reasons and the version of the policy', () => {
     const policy = policyOf([rule('a', 'allow'), rule('b', 'deny'), rule('c', 'deny')].join('\n'));
@@ -119,7 +119,7 @@ describe('a decision', () => {
 
   it('waits for a person where no rule speaks of it', () => {
     const said = decide(
-      policyOf('- { name: a, when: { kind: ticket }, then: allow }'),
+      policyOf('- { name: a, when: { kind: ticket }, verdict: allow }'),
       factsWith({}),
     );
     expect(said).toMatchObject({
@@ -175,7 +175,7 @@ describe('a decision', () => {
 describe('a ceiling', () => {
   const policy = policyOf(
     ALLOW_ALL,
-    '- { name: day, kinds: payment, per: agent, at_most_a_day: { USD: 10.00 }, then: deny, reason: enough }',
+    '- { name: day, kinds: payment, per: agent, at_most_a_day: { USD: 10.00 }, verdict: deny, reason: enough }',
   );
   const after = (spent: bigint, amount: string, currency = 'USD', kind = 'payment') =>
     decide(policy, factsWith({ kind, money: money(amount, currency) }), new Map([['day', spent]]))
@@ -293,11 +293,14 @@ describe('a further rule', () => {
 describe('a later decision is stricter', () => {
   const asks = (more = '') =>
     decide(
-      policyOf(`- { name: a, when: {}, then: require_approval, reason: r${more} }`),
+      policyOf(`- { name: a, when: {}, verdict: require_approval, reason: r${more} }`),
       factsWith({}),
     );
   const allows = decide(policyOf(ALLOW_ALL), factsWith({}));
-  const denies = decide(policyOf('- { name: a, when: {}, then: deny, reason: r }'), factsWith({}));
+  const denies = decide(
+    policyOf('- { name: a, when: {}, verdict: deny, reason: r }'),
+    factsWith({}),
+  );
   const named = (who: string) => asks(`, approval: { approvers: ${who} }`);
 
   it.each([

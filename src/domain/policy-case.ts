@@ -21,7 +21,7 @@ export interface CeilingQuestion {
 }
 
 /** What an operation takes of the ceilings that are asked, now or by a later policy of the same day. */
-export interface Reservation {
+interface Reservation {
   readonly currency: string;
   readonly amountMinor: string;
   readonly destination: string;

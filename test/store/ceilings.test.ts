@@ -181,7 +181,7 @@ describe('the share of an operation', () => {
   });
 });
 
-describe('a claim that no ceiling counts', () => {
+describe('a claim that no ceiling and no rule on duplicates applies to', () => {
   it('is one statement, and reserves nothing', async () => {
     await nextDay();
     const statements: unknown[] = [];
@@ -194,7 +194,9 @@ describe('a claim that no ceiling counts', () => {
     } as unknown as Pool;
     const other =
       '- { name: day, kinds: [refund], per: agent, at_most_a_day: { USD: 1.00 }, verdict: deny, reason: r }';
-    const wanted = claimBefore(policyOf(ALLOW_ALL, other));
+    const twins =
+      '- { name: twins, when: { kind: refund, possible_duplicate: true }, verdict: deny, reason: r }';
+    const wanted = claimBefore(policyOf(`${ALLOW_ALL}\n${twins}`, other));
     expect((await claim(pool, wanted)).status).toBe('claimed');
     expect(statements).toHaveLength(1);
     expect(

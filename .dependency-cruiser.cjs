@@ -42,13 +42,14 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'observability'],
+      ...['outbox', 'recovery', 'observability', 'policy'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],
     node: true,
   },
   signing: { node: true },
+  policy: { ours: ['domain', 'observability'], packages: ['yaml', 'zod'], node: true },
   bootstrap: { ours: ['domain', 'operations', 'store', 'signing'], node: true },
   observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
 };

@@ -20,6 +20,7 @@ ENV NODE_ENV=production HOLDFAST_HOME=/var/lib/holdfast
 WORKDIR /app
 COPY package.json ./
 COPY migrations migrations
+COPY policies policies
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # A volume that is mounted here for the first time takes over its owner.

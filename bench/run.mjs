@@ -1,6 +1,7 @@
 // `npm run bench`: ratios in one run. `--json` prints one JSON object a line; `--quick` takes fewer operations; a name runs that alone.
 import { parseArgs } from 'node:util';
-import { growth, path, requests, settleUnknown } from './measures.mjs';
+import { growth, path, policyDecision, requests, settleUnknown } from './measures.mjs';
+import { build } from '../scripts/build.mjs';
 import { startDoor, startSystem } from './system.mjs';
 
 const { values, positionals } = parseArgs({
@@ -11,21 +12,32 @@ const scale = values.quick ? 0.2 : 1;
 const of = (count) => Math.max(20, Math.round(count * scale));
 
 const measures = {
+  policy: () => policyDecision(of(20_000)),
   path: (system) => path(system, of(250)),
   requests: (system) => requests(system, of(2_000)),
   settle: (system) => settleUnknown(system, of(50)),
   growth: (system) => growth(system, of(250), values.quick ? 10_000 : 100_000),
 };
 
-const wanted = positionals.length > 0 ? positionals : Object.keys(measures);
+// A decision takes microseconds; it is measured where somebody asks for it by name.
+const unasked = Object.keys(measures).filter((name) => name !== 'policy');
+const wanted = positionals.length > 0 ? positionals : unasked;
 for (const name of wanted) {
   // A system of its own each: what one measure leaves behind must not slow the next.
-  const system = await (name === 'requests' ? startDoor() : startSystem());
+  const system = await startFor(name);
   try {
     for (const row of await measures[name](system)) print(row);
   } finally {
     await system.stop();
   }
+}
+
+/** A decision of the policy needs no servers, only what is built. */
+async function startFor(name) {
+  if (name === 'requests') return startDoor();
+  if (name !== 'policy') return startSystem();
+  await build();
+  return { stop: () => {} };
 }
 
 function print({ name, ours, anchor, ratio, unit }) {

@@ -1,6 +1,7 @@
 // The only reader of process.env. Everything is parsed once, at the start of a process, and passed down as data.
 // A value that can't be used stops the process with a sentence that names the variable.
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Connection } from './domain/connection.ts';
 import type { KeyPlaces } from './signing/keys.ts';
@@ -20,6 +21,9 @@ const perSecond = (fallback: number) => z.coerce.number().int().min(1).default(f
 
 /** Loopback is the only place where development credentials may be served from. */
 const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
+
+/** The policy that is shipped; beside `src` and `dist` alike. */
+const SHIPPED_POLICY = fileURLToPath(new URL('../policies/default.yaml', import.meta.url));
 
 /** Ten years: nobody waits longer, and sums of times stay dates. */
 const LONGEST_APPROVAL_TTL_MS = 10 * 366 * 24 * 3_600_000;
@@ -64,6 +68,8 @@ const Environment = z.object({
   /** Folder of the sealer's public keys, for whoever verifies. */
   AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** The policy file, for APIs and workers; unset: the one that is shipped. */
+  POLICY_FILE: z.string().min(1).optional(),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
   APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
   /** Longest a provider may take to answer one write; the sandbox's is 5 s so that fault tests are quick. */
@@ -111,6 +117,9 @@ export interface Config {
   readonly metricsHost: string;
   /** `webhookUrl`: base URL of the API as the sandbox sees it. */
   readonly sandbox: { readonly host: string; readonly webhookUrl: string };
+  /** Absolute path. */
+  readonly policyFile: string;
+  /** Where the policy names no time. */
   readonly approvalTtlMs: number;
   readonly providerDeadlineMs: number;
   readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
@@ -169,6 +178,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: e.LOG_LEVEL,
     metricsHost: e.METRICS_HOST,
     sandbox: { host: e.SANDBOX_HOST, webhookUrl: e.WEBHOOK_URL ?? `http://127.0.0.1:${e.PORT}` },
+    policyFile: e.POLICY_FILE === undefined ? SHIPPED_POLICY : resolve(e.POLICY_FILE),
     approvalTtlMs: e.APPROVAL_TTL_MS,
     providerDeadlineMs: e.PROVIDER_DEADLINE_MS,
     reconcile: { firstLookMs: e.RECONCILE_FIRST_LOOK_MS, deadlineMs: e.RECONCILE_DEADLINE_MS },

@@ -1,12 +1,15 @@
-// Everything that is decided about an operation before it exists: who serves it, under which token, by which plan, and whether a
-// person must agree.
+// Everything that is decided about an operation before it exists: who serves it, under which token, by which plan, and what the policy
+// is asked.
 import { connectionFor } from '../domain/connection.ts';
 import { planFor } from '../domain/execution-plan.ts';
 import { FINGERPRINT_VERSION, fingerprintOf } from '../domain/fingerprint.ts';
+import { policyCase, type PolicyCase } from '../domain/policy-case.ts';
 import { providerTokenFor } from '../domain/provider-token.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { OperationDefinition } from '../operations/define-operation.ts';
+import { factsOf, isIntendedRepeat } from '../operations/policy-facts.ts';
 import type { Claim } from '../store/claims.store.ts';
+import type { Principal } from '../store/principals.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import type { SubmitRequest } from './submission.types.ts';
 
@@ -20,13 +23,13 @@ export function buildClaim(
   const { principal, key, agentRun, traceparent } = request;
   const { accountId } = principal;
   const { kind, version: kindVersion } = definition;
-  const approval = approvalFor(deps, definition, command);
   const { connection, card, providerToken } = servedBy(deps, accountId, kind, key);
   return {
     route: `/agent/operations/${kind}`,
-    approval,
     onDuplicate: definition.onDuplicate,
     target: targetOf(definition, command),
+    policy: (target) => caseFor(deps, principal, definition, command, target?.command ?? null),
+    approvalId: deps.newId('apr'),
     operation: {
       operationId: deps.newId('op'),
       accountId,
@@ -43,7 +46,7 @@ export function buildClaim(
       connection: connection.name,
       adapter: connection.adapter,
       providerToken,
-      plan: planFor(deps.plan, card, approval !== null),
+      plan: planFor(deps.plan, card),
     },
   };
 }
@@ -58,6 +61,18 @@ export function targetOf({ target }: OperationDefinition, command: JsonObject): 
   };
 }
 
+/** The case of a command before the policy in force; `target` is the command of the operation that it acts on. */
+export function caseFor(
+  { policy }: Pick<ApiDependencies, 'policy'>,
+  { accountId, principalId, owner }: Principal,
+  definition: OperationDefinition,
+  command: JsonObject,
+  target: JsonObject | null,
+): PolicyCase {
+  const asked = { accountId, agentId: principalId, owner, command };
+  return policyCase(policy(), factsOf(definition, asked, target), isIntendedRepeat(command));
+}
+
 function servedBy(deps: ApiDependencies, accountId: string, kind: string, key: string) {
   const connection = connectionFor(deps.connections, accountId, kind);
   if (!connection) throw new Error(`no connection serves ${kind} of ${accountId}`);
@@ -70,18 +85,4 @@ function servedBy(deps: ApiDependencies, accountId: string, kind: string, key: s
     allows: card.allowsToken,
   });
   return { connection, card, providerToken };
-}
-
-function approvalFor(
-  deps: ApiDependencies,
-  definition: OperationDefinition,
-  command: JsonObject,
-): Claim['approval'] {
-  const decision = definition.policy(command);
-  if (decision.verdict === 'allow') return null;
-  return {
-    approvalId: deps.newId('apr'),
-    reason: decision.reason,
-    ttlMs: deps.approvalTtlMs,
-  };
 }

@@ -2,7 +2,6 @@
 import type { OperationFile } from '../domain/operation.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Resolution } from '../domain/resolution.ts';
-import { definitionOf } from '../operations/registry.ts';
 import { requestLook } from '../store/look-requests.store.ts';
 import { releaseBusinessKey, resolveOperation } from '../store/resolutions.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
@@ -55,11 +54,9 @@ export async function decideOutcome(
   throw await refusalOf(deps, request, result.refusal, result.file);
 }
 
-/** What needs approval before it is sent needs two people where nobody knows what became of it. */
-function needsTwoPeople({ kind, kindVersion, command }: Operation): boolean {
-  const definition = definitionOf(kind, kindVersion);
-  if (!definition) throw new Error(`${kind} ${kindVersion} is not registered`);
-  return definition.policy(command).verdict !== 'allow';
+/** What needed approval before it was sent needs two people where nobody knows what became of it; so does what nobody decided about. */
+function needsTwoPeople({ policyDecision }: Operation): boolean {
+  return policyDecision?.verdict !== 'allow';
 }
 
 /** Gives a business key back; answers the operation, which stays as it is. */

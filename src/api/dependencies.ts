@@ -2,6 +2,7 @@
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiMetrics } from '../observability/metrics.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
@@ -18,7 +19,10 @@ export interface ApiDependencies {
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;
   readonly plan: PlanSettings;
-  readonly approvalTtlMs: number;
+  /** The policy in force. */
+  readonly policy: () => Policy;
+  /** False where the policy file can't be used as it stands and an earlier one is in force. */
+  readonly policyIsFresh: () => boolean;
   readonly installationId: string;
   readonly startSoon: StartSoon;
   readonly replays: Pick<ReplayAudit, 'note'>;

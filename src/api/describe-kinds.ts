@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import { connectionFor } from '../domain/connection.ts';
+import { summarise, type SummaryReader } from '../domain/policy-summary.ts';
 import type { OperationDefinition } from '../operations/define-operation.ts';
 import { currentDefinition, KINDS } from '../operations/registry.ts';
 import type { Principal } from '../store/principals.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import type { Kind } from './routes/kinds.contract.ts';
 
-type Served = Pick<ApiDependencies, 'connections' | 'cardOf'>;
+type Served = Pick<ApiDependencies, 'connections' | 'cardOf' | 'policy'>;
 
 /** Every kind in its current version. */
 export function describeKinds(deps: Served, principal: Principal): Kind[] {
@@ -19,12 +20,12 @@ export function describeKinds(deps: Served, principal: Principal): Kind[] {
 }
 
 function described(deps: Served, principal: Principal, definition: OperationDefinition): Kind {
-  const { kind, version, summary, policySummary, onDuplicate, target, example } = definition;
+  const { kind, version, summary, onDuplicate, target, example } = definition;
   return {
     kind,
     version,
     summary,
-    policy_summary: policySummary,
+    policy_summary: summarise(deps.policy(), kind, readerOf(principal)),
     on_duplicate: onDuplicate,
     acts_on: target?.kind ?? null,
     granted: principal.grants.includes(kind),
@@ -32,6 +33,10 @@ function described(deps: Served, principal: Principal, definition: OperationDefi
     example,
     connection: servedBy(deps, principal.accountId, kind),
   };
+}
+
+function readerOf({ accountId, principalId, owner }: Principal): SummaryReader {
+  return { account: accountId, agent: principalId, owner };
 }
 
 /** JSON Schema of what a client sends; what only code can say (an amount's precision) is not in it. */

@@ -10,11 +10,12 @@ export type RefusedRequest = Pick<SubmitRequest, 'principal' | 'kind' | 'agentRu
   readonly route?: string;
 };
 
-/** Audits the refusal and gives it back to be thrown. Where the audit can't be written the caller hears of that instead. */
+/** Audits the refusal (`detail`: ids and names on it) and gives it back to be thrown. Where the audit can't be written the caller hears of that instead. */
 export async function refuse(
   deps: Pick<ApiDependencies, 'pool'>,
   { principal, kind, key, agentRun, route }: RefusedRequest,
   refusal: HoldfastError,
+  detail: Readonly<Record<string, unknown>> = {},
 ): Promise<HoldfastError> {
   await recordRefusal(deps.pool, {
     principal,
@@ -23,6 +24,7 @@ export async function refuse(
     idempotencyKey: key,
     agentRun,
     operationId: refusal.members.operation_id,
+    detail,
   });
   return refusal;
 }

@@ -5,8 +5,9 @@ import type { Config } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createApiMetrics } from '../observability/metrics.ts';
+import { createApiMetrics, showPolicy } from '../observability/metrics.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
+import { keepPolicy } from '../policy/keep-policy.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
 import { eventReceivers } from '../providers/event-receivers.ts';
 import { adapters } from '../providers/index.ts';
@@ -67,12 +68,16 @@ export async function startApi(
   const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
   const startSoon = faults.startSoon(createStartSoon(pool, starter, logger));
   const replays = new ReplayAudit(pool, logger);
+  const policy = keepPolicy(config, KINDS, logger);
+  const metrics = createApiMetrics();
+  showPolicy(metrics.registry, policy.isFresh);
   const deps: ApiDependencies = {
     pool,
     connections: config.connections,
     cardOf,
     plan: config,
-    approvalTtlMs: config.approvalTtlMs,
+    policy: policy.current,
+    policyIsFresh: policy.isFresh,
     installationId: await installationId(pool),
     startSoon,
     replays,
@@ -83,7 +88,7 @@ export async function startApi(
       eventReceivers(config.connections, adapters, process.env, Date.now),
     ),
     newId: faults.newId((prefix) => `${prefix}_${randomUUID()}`),
-    metrics: createApiMetrics(),
+    metrics,
     logger,
   };
   const server = createHttpServer(createApp(deps));
@@ -92,6 +97,7 @@ export async function startApi(
   const metricsServer = await serveApiMetrics(place, deps.metrics, logger);
   return {
     async stop() {
+      policy.stop();
       deps.watcher.close();
       await closeInOrder(server, ANSWERS_WITHIN_MS);
       await metricsServer?.stop();

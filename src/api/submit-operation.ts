@@ -3,6 +3,7 @@ import type { Operation } from '../domain/operation.ts';
 import { isSettled } from '../domain/operation-state.ts';
 import { HoldfastError } from '../domain/operation-error.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
+import type { PolicyVerdict } from '../domain/policy.ts';
 import type { OperationDefinition } from '../operations/define-operation.ts';
 import { currentDefinition, definitionOf } from '../operations/registry.ts';
 import { claim, type ClaimResult } from '../store/claims.store.ts';
@@ -12,6 +13,7 @@ import { buildClaim } from './build-claim.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { parseCommand } from './parse-command.ts';
 import { refuse } from './refuse.ts';
+import { requireGrant } from './require-grant.ts';
 import type { Submitted, SubmitRequest } from './submission.types.ts';
 
 /** Submits; throws `HoldfastError` with the refusal. A refused submission claims nothing and leaves its key free. */
@@ -27,12 +29,6 @@ export async function submitOperation(
     throw new HoldfastError('unknown_key', 'Nothing was ever submitted under this key.');
   }
   return claimNew(deps, request, definition);
-}
-
-async function requireGrant(deps: ApiDependencies, request: SubmitRequest): Promise<void> {
-  if (request.principal.grants.includes(request.kind)) return;
-  const detail = `This principal has no grant for ${request.kind}.`;
-  throw await refuse(deps, request, new HoldfastError('forbidden', detail));
 }
 
 async function claimNew(
@@ -63,7 +59,19 @@ async function claimNew(
       );
     case 'not_admitted':
       return repeatIfClaimed(deps, request, new HoldfastError(result.code, result.detail));
+    case 'denied':
+      throw await denied(deps, request, result.verdict);
   }
+}
+
+function denied(
+  deps: ApiDependencies,
+  request: SubmitRequest,
+  { reasons, rules, policyVersion }: PolicyVerdict,
+): Promise<HoldfastError> {
+  const detail = `The policy denies it: ${reasons.join('; ')}.`;
+  const policy = { policy_version: policyVersion, verdict: 'deny', rules };
+  return refuse(deps, request, new HoldfastError('policy_denied', detail), { policy });
 }
 
 /** A commit whose answer was lost may have happened: our own fresh id tells. */

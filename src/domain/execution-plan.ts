@@ -58,18 +58,17 @@ export interface PlanSettings {
   readonly reconcile: { readonly firstLookMs: number; readonly deadlineMs: number };
 }
 
-/** The plan of an operation that is claimed now, from the settings of the installation and the card of its adapter; the claim adds a target. */
-export function planFor(
-  settings: PlanSettings,
-  card: CapabilityCard,
-  awaitsApproval: boolean,
-): ExecutionPlan {
+/**
+ * The plan of an operation that is claimed now, from the settings of the installation and the card of its adapter; the claim adds its
+ * target, and whether it waits for approval.
+ */
+export function planFor(settings: PlanSettings, card: CapabilityCard): ExecutionPlan {
   const deadline = settings.providerDeadlineMs;
   return {
     dispatch: deadline <= LONGEST_LOCAL_DEADLINE_MS ? 'local' : 'regular',
     provider_deadline_ms: deadline,
     refusal_delays_ms: REFUSAL_DELAYS_MS,
-    awaits_approval: awaitsApproval,
+    awaits_approval: false,
     target: null,
     resend_window_ms: Math.max(0, card.retentionMs - RETENTION_MARGIN_MS),
     reconcile: {

@@ -4,6 +4,7 @@ import type { ExecutionPlan } from './execution-plan.ts';
 import type { OperationProblem } from './operation-problem.ts';
 import type { OperationState } from './operation-state.ts';
 import type { OperationResult } from './outcome.ts';
+import type { PolicyDecision } from './policy-decision.ts';
 import type { JsonObject } from './strict-json.ts';
 
 /** What brought an operation to NEEDS_REVIEW. Only after `reconcile_deadline` may provider evidence settle it without a person. */
@@ -41,6 +42,8 @@ export interface Operation {
   readonly providerToken: string;
   readonly providerReference: string | null;
   readonly plan: ExecutionPlan;
+  /** What the policy said at the claim; null for operations that are older than policies. */
+  readonly policyDecision: PolicyDecision | null;
   readonly safeResendUntil: string | null;
   readonly reviewReason: ReviewReason | null;
   readonly result: OperationResult | null;

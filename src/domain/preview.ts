@@ -24,6 +24,8 @@ export interface PreviewFindings {
   readonly targetRefusal: { readonly code: ProblemCode; readonly detail: string } | undefined;
   readonly holder: Existing | undefined;
   readonly onDuplicate: 'refuse' | 'reuse';
+  /** Why the policy denies it; undefined where it doesn't. */
+  readonly denial: string | undefined;
 }
 
 export interface PreviewVerdict {
@@ -43,9 +45,8 @@ export function judgePreview(findings: PreviewFindings): PreviewVerdict {
   if (known) return { would: 'replay', existing: known, conflicts: [] };
   const conflicts = ruleConflicts(findings);
   if (conflicts.length > 0) return { would: 'refuse', existing: undefined, conflicts };
-  return holder && onDuplicate === 'reuse'
-    ? { would: 'reuse', existing: holder, conflicts }
-    : { would: 'create', existing: undefined, conflicts };
+  if (holder && onDuplicate === 'reuse') return { would: 'reuse', existing: holder, conflicts };
+  return { would: 'create', existing: undefined, conflicts };
 }
 
 function keyConflict({ known, hasKey, mode }: PreviewFindings): Conflict | undefined {
@@ -61,11 +62,21 @@ function keyConflict({ known, hasKey, mode }: PreviewFindings): Conflict | undef
   return undefined;
 }
 
-function ruleConflicts({ targetRefusal, holder, onDuplicate }: PreviewFindings): Conflict[] {
+function ruleConflicts({
+  targetRefusal,
+  holder,
+  onDuplicate,
+  denial,
+}: PreviewFindings): Conflict[] {
   const ofTarget = targetRefusal ? [targetRefusal] : [];
-  if (!holder || onDuplicate === 'reuse') return ofTarget;
+  // What is reused exists already: the policy is not asked again.
+  if (holder && onDuplicate === 'reuse') return ofTarget;
   const detail = 'Another key already asked for this.';
-  return [...ofTarget, { code: 'business_duplicate', detail, ...of(holder) }];
+  return [
+    ...ofTarget,
+    ...(holder ? [{ code: 'business_duplicate' as const, detail, ...of(holder) }] : []),
+    ...(denial === undefined ? [] : [{ code: 'policy_denied' as const, detail: denial }]),
+  ];
 }
 
 function of({

@@ -95,6 +95,19 @@ export function createWorkerMetrics() {
   };
 }
 
+/** Shows in a registry whether the policy file is in force as it stands. */
+export function showPolicy(registry: Registry, isFresh: () => boolean): void {
+  const gauge = new Gauge({
+    name: 'holdfast_policy_fresh',
+    help: '1 where the policy file is in force as it stands; 0 where it cannot be used and the one before it is in force.',
+    registers: [],
+    collect() {
+      this.set(isFresh() ? 1 : 0);
+    },
+  });
+  registry.registerMetric(gauge);
+}
+
 /** What the register says when it is asked. Each worker shows the same numbers: take the maximum over workers, never the sum. */
 export type RegisterGauges = ReturnType<typeof createRegisterGauges>;
 

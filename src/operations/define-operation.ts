@@ -1,7 +1,7 @@
 // What a kind of operation is: one declaration. Workflows, activities, API and store know no kinds.
 import { z } from 'zod';
 import { businessKeyOf } from '../domain/business-key.ts';
-import type { PolicyDecision } from '../domain/policy.ts';
+import type { KindFacts } from '../domain/policy.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { Admission, Target } from '../domain/target.ts';
 import { identifier } from './members.ts';
@@ -36,9 +36,8 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
   /** What a taken business key means: refuse the newcomer, or let its key stand for the operation that has it. */
   readonly onDuplicate: 'refuse' | 'reuse';
   readonly target?: TargetRule<Command>;
-  /** Whether it may run at once, and the rule in one sentence. */
-  readonly policy: (command: Command) => PolicyDecision;
-  readonly policySummary: string;
+  /** What rules of the policy may ask about a command; `target` is the command of the operation that it acts on, null where none is known. */
+  readonly facts: (command: Command, target: JsonObject | null) => KindFacts;
 }
 
 /** A kind as the rest of the product sees it. */
@@ -46,7 +45,6 @@ export interface OperationDefinition {
   readonly kind: string;
   readonly version: number;
   readonly summary: string;
-  readonly policySummary: string;
   /** The body as a client sends it; for schemas in documents. */
   readonly input: z.ZodType;
   readonly example: JsonObject;
@@ -55,7 +53,7 @@ export interface OperationDefinition {
   readonly businessKey: (command: JsonObject) => string | null;
   readonly onDuplicate: 'refuse' | 'reuse';
   readonly target: TargetRule<JsonObject> | null;
-  readonly policy: (command: JsonObject) => PolicyDecision;
+  readonly facts: (command: JsonObject, target: JsonObject | null) => KindFacts;
 }
 
 /** Says that this equals an earlier operation on purpose; part of every kind and of the fingerprint. */
@@ -69,7 +67,7 @@ const intendedRepeatOf = identifier
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(
   declaration: OperationDeclaration<Shape, Command>,
 ): OperationDefinition {
-  const { canonicalise, businessKey, target, policy, input: shape, example, ...rest } = declaration;
+  const { canonicalise, businessKey, target, facts, input: shape, example, ...rest } = declaration;
   const input = z.strictObject({ ...shape, intended_repeat_of: intendedRepeatOf });
   const command = input.transform((value, context) => {
     const { intended_repeat_of: repeatOf, ...own } = value as Record<string, unknown>;
@@ -88,6 +86,6 @@ export function defineOperation<Shape extends z.ZodRawShape, Command extends Jso
       return parts && businessKeyOf(parts);
     },
     target: target ? (target as unknown as TargetRule<JsonObject>) : null,
-    policy: (value) => policy(value as Command),
+    facts: (value, targetCommand) => facts(value as Command, targetCommand),
   };
 }

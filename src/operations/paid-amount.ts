@@ -1,5 +1,6 @@
 // What a payment has brought in, for kinds that act on it.
 import type { Money } from '../domain/money.ts';
+import type { JsonObject } from '../domain/strict-json.ts';
 import type { Target } from '../domain/target.ts';
 import { moneyOf } from './members.ts';
 
@@ -26,4 +27,10 @@ export function capturedMinor(target: Target): bigint {
   return target.claims
     .filter(({ kind, status }) => kind === 'payment_capture' && status === 'SUCCEEDED')
     .reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n);
+}
+
+/** Who made the payment, from its command; undefined where that isn't known (any more). */
+export function payerOf(payment: JsonObject | null): string | undefined {
+  const payer = payment?.['customer_id'];
+  return typeof payer === 'string' ? payer : undefined;
 }

@@ -2,16 +2,20 @@
 import type { ProblemCode } from '../domain/error-catalogue.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
 import type { Approval, Operation } from '../domain/operation.ts';
+import { NOTHING_FOUND, type PolicyCase } from '../domain/policy-case.ts';
+import { decisionOf } from '../domain/policy-decision.ts';
+import type { PolicyVerdict } from '../domain/policy.ts';
 import { appendAudit } from './audit.store.ts';
-import { CLAIM, GIVEN, KEY_WITHOUT_OPERATION } from './claim-statement.ts';
+import { BEHIND, CLAIM, GIVEN, KEY_WITHOUT_OPERATION } from './claim-statement.ts';
 import { operationFromRow } from './operation-rows.ts';
+import { asksRegister, findLocked, type DayFindings } from './policy-findings.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run } from './prepared.ts';
-import { admitToTarget, type TargetQuestion, type TargetResult } from './targets.store.ts';
+import { admitToTarget, type TargetQuestion } from './targets.store.ts';
 import { inTransaction } from './transaction.ts';
 
 /** What is decided before the claim; the rest of an operation follows from it. */
-export type NewOperation = Pick<Operation, (typeof GIVEN)[number]>;
+export type NewOperation = Omit<Pick<Operation, (typeof GIVEN)[number]>, 'policyDecision'>;
 
 export interface Claim {
   readonly operation: NewOperation;
@@ -20,8 +24,10 @@ export interface Claim {
   readonly onDuplicate: 'refuse' | 'reuse';
   /** The earlier operation that it acts on, with the kind's rule, which is asked under that operation's lock. */
   readonly target: TargetQuestion | null;
-  /** Present where a person must decide first. */
-  readonly approval: (Pick<Approval, 'approvalId' | 'reason'> & { readonly ttlMs: number }) | null;
+  /** The policy's case; asked once its target is known, null for kinds without one. */
+  readonly policy: (target: Operation | null) => PolicyCase;
+  /** Fresh id of the approval, where the policy asks for one. */
+  readonly approvalId: string;
 }
 
 export type ClaimResult =
@@ -36,7 +42,14 @@ export type ClaimResult =
   | { readonly status: 'reused' }
   | { readonly status: 'business_duplicate'; readonly operationId: string }
   /** The kind's rule refused. A concurrent claim of the same key may be why: look the key up before saying so. */
-  | { readonly status: 'not_admitted'; readonly code: ProblemCode; readonly detail: string };
+  | { readonly status: 'not_admitted'; readonly code: ProblemCode; readonly detail: string }
+  | Denied;
+
+/** The policy refused; neither key nor business key was taken when it did. */
+interface Denied {
+  readonly status: 'denied';
+  readonly verdict: PolicyVerdict;
+}
 
 /** The key or the business key was taken: which one is asked afterwards, the key first. */
 type NotClaimed = { readonly status: 'not_claimed' };
@@ -46,18 +59,23 @@ export async function claim(pool: Pool, request: Claim): Promise<ClaimResult> {
   // The holder of a business key may give it back between two looks; then the next round takes it.
   for (;;) {
     const result = await attempt(pool, request);
-    if (result.status !== 'not_claimed') return result;
+    if (result.status !== 'not_claimed' && result.status !== 'denied') return result;
+    // Key and business key come before the policy: what exists is answered, whatever the policy says now.
     if (await isKnown(pool, request.operation)) return { status: 'known' };
     const duplicate = await duplicateOf(pool, request);
     if (duplicate) return duplicate;
+    if (result.status === 'denied') return result;
   }
 }
 
 async function attempt(pool: Pool, request: Claim): Promise<ClaimResult | NotClaimed> {
   try {
-    return request.target
-      ? await claimOnTarget(pool, request, request.target)
-      : await insert(pool, request, null);
+    if (request.target) return await claimOnTarget(pool, request, request.target);
+    const policy = request.policy(null);
+    if (asksRegister(policy)) {
+      return await inTransaction(pool, (db) => claimUnderLocks(db, request, policy, null));
+    }
+    return await insert(pool, request, { verdict: policy.decide(NOTHING_FOUND), target: null });
   } catch (error) {
     if (isBusinessTaken(error)) return { status: 'not_claimed' };
     throw error;
@@ -77,46 +95,95 @@ async function claimOnTarget(
   question: TargetQuestion,
 ): Promise<ClaimResult | NotClaimed> {
   return inTransaction(pool, async (db) => {
-    const result: TargetResult = await admitToTarget(db, request.operation.accountId, question);
-    if (!result.admitted) return { ...result, status: 'not_admitted' };
-    return insert(db, request, result.target);
+    const result = await admitToTarget(db, request.operation.accountId, question);
+    if (!result.admitted) {
+      return { status: 'not_admitted', code: result.code, detail: result.detail };
+    }
+    return claimUnderLocks(db, request, request.policy(result.operation), result.target);
   });
+}
+
+/** Under the locks of twin and ceilings too, where the policy asks for them. */
+async function claimUnderLocks(
+  db: Queryable,
+  request: Claim,
+  policy: PolicyCase,
+  target: FrozenTarget | null,
+): Promise<ClaimResult | NotClaimed> {
+  const found = asksRegister(policy) ? await findLocked(db, request.operation, policy) : undefined;
+  const verdict = policy.decide(found ?? NOTHING_FOUND);
+  return insert(db, request, { verdict, target, reserved: found && reservedOf(policy, found) });
+}
+
+const reservedOf = ({ reservation }: PolicyCase, { day }: DayFindings) =>
+  reservation ? { ...reservation, day } : undefined;
+
+/** What was decided under the claim's locks. */
+interface Terms {
+  readonly verdict: PolicyVerdict;
+  readonly target: FrozenTarget | null;
+  readonly reserved?: ReturnType<typeof reservedOf>;
 }
 
 async function insert(
   db: Queryable,
-  { operation, route, approval }: Claim,
-  target: FrozenTarget | null,
+  request: Claim,
+  { verdict, target, reserved }: Terms,
 ): Promise<ClaimResult | NotClaimed> {
-  const status = approval ? 'AWAITING_APPROVAL' : 'PENDING';
-  const planned = { ...operation, plan: { ...operation.plan, target } };
-  const events = [
-    { type: 'requested', route },
-    { type: 'claimed', route, to_state: status },
-    ...(approval
-      ? [{ type: 'approval_requested', detail: { approval_id: approval.approvalId } }]
-      : []),
-  ];
+  if (verdict.verdict === 'deny') return { status: 'denied', verdict };
+  const { operation, approvalId } = request;
+  const asked = verdict.verdict === 'require_approval' ? verdict.requirement : undefined;
+  const status = asked ? 'AWAITING_APPROVAL' : 'PENDING';
+  const policyDecision = decisionOf(verdict);
+  const plan = { ...operation.plan, target, awaits_approval: asked !== undefined };
+  const planned = { ...operation, policyDecision, plan };
+  const behind: Record<keyof typeof BEHIND, unknown> = {
+    status,
+    approvalId: asked && approvalId,
+    approvalReason: asked?.reasons.join('; '),
+    approvalTtlMs: asked?.ttlMs,
+    quorum: asked?.quorum,
+    approvers: asked?.approvers,
+    ownRequests: asked?.ownRequests,
+    targetId: target?.operation_id,
+    targetAmount: target?.amount_minor,
+    reservedDay: reserved?.day,
+    reservedCurrency: reserved?.currency,
+    reservedAmount: reserved?.amountMinor,
+    destination: reserved?.destination,
+    events: JSON.stringify(birthEvents(request, status, verdict)),
+  };
   const { rows } = await run(db, CLAIM, [
     ...GIVEN.map((member) => planned[member]),
-    status,
-    approval?.approvalId,
-    approval?.reason,
-    approval?.ttlMs,
-    target?.operation_id,
-    target?.amount_minor,
-    JSON.stringify(events),
+    ...Object.keys(BEHIND).map((name) => behind[name as keyof typeof BEHIND]),
   ]);
   if (!rows[0]) return { status: 'not_claimed' };
   const born = operationFromRow(rows[0]);
-  return { status: 'claimed', operation: born, approval: openApproval(born, approval) };
+  return { status: 'claimed', operation: born, approval: openApproval(born, approvalId, verdict) };
 }
 
-function openApproval({ createdAt }: Operation, wanted: Claim['approval']): Approval | null {
-  if (!wanted) return null;
-  const { approvalId, reason, ttlMs } = wanted;
+/** Rules by their names: whoever writes a policy file must not put secrets there, and clients write nothing of it. */
+function birthEvents({ route, approvalId }: Claim, status: string, verdict: PolicyVerdict) {
+  const { policyVersion, rules } = verdict;
+  const policy = { policy_version: policyVersion, verdict: verdict.verdict, rules };
+  return [
+    { type: 'requested', route },
+    { type: 'claimed', route, to_state: status, detail: { policy } },
+    ...(verdict.verdict === 'require_approval'
+      ? [{ type: 'approval_requested', detail: { approval_id: approvalId } }]
+      : []),
+  ];
+}
+
+function openApproval(
+  { createdAt }: Operation,
+  approvalId: string,
+  verdict: PolicyVerdict,
+): Approval | null {
+  if (verdict.verdict !== 'require_approval') return null;
+  const { reasons, ttlMs } = verdict.requirement;
   const expiresAt = new Date(Date.parse(createdAt) + ttlMs).toISOString();
-  return { approvalId, reason, expiresAt, status: 'pending' };
+  return { approvalId, reason: reasons.join('; '), expiresAt, status: 'pending' };
 }
 
 async function isKnown(pool: Pool, { accountId, idempotencyKey }: NewOperation): Promise<boolean> {

@@ -1,11 +1,12 @@
-// What an operation holds while it may have acted: its business key, and its share of the operation it acts on.
+// What an operation holds while it may have acted: its business key, its share of the operation it acts on, and of the day's ceilings.
 import type { Operation } from '../domain/operation.ts';
 import type { Queryable } from './pool.ts';
 
 /** Gives everything back; for operations that certainly did nothing. */
 export async function releaseClaims(db: Queryable, operationId: string): Promise<void> {
   await db.query(
-    `with business as (delete from business_keys where operation_id = $1)
+    `with business as (delete from business_keys where operation_id = $1),
+     counted as (update ceiling_reservations set holds = false where operation_id = $1)
      delete from target_claims where operation_id = $1`,
     [operationId],
   );
@@ -21,6 +22,9 @@ export async function retakeClaims(db: Queryable, operation: Operation): Promise
       [operationId, plan.target.operation_id, plan.target.amount_minor],
     );
   }
+  await db.query('update ceiling_reservations set holds = true where operation_id = $1', [
+    operationId,
+  ]);
   if (businessKey === null) return;
   await db.query(
     `insert into business_keys (account_id, kind, business_key, operation_id)

@@ -24,6 +24,7 @@ export const OPERATION_COLUMNS = {
   providerToken: 'provider_token',
   providerReference: 'provider_reference',
   plan: 'plan',
+  policyDecision: 'policy_decision',
   safeResendUntil: 'safe_resend_until',
   reviewReason: 'review_reason',
   result: 'result',

@@ -9,6 +9,8 @@ export interface Refusal {
   readonly idempotencyKey?: string | undefined;
   readonly agentRun?: string | null | undefined;
   readonly operationId?: string | undefined;
+  /** Ids and names only. */
+  readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 /** Appends one `refused` event to the caller's own account. */
@@ -23,7 +25,7 @@ export async function recordRefusal(pool: Pool, refusal: Refusal): Promise<void>
       refusal.agentRun,
       refusal.route,
       refusal.idempotencyKey,
-      { code: refusal.code },
+      { code: refusal.code, ...refusal.detail },
     ],
   );
 }

@@ -1,13 +1,25 @@
 // Acting on an earlier operation: its row is locked, what others hold of it is read, and the kind's rule is asked.
 import type { ProblemCode } from '../domain/error-catalogue.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
+import type { Operation } from '../domain/operation.ts';
 import type { Admission, Target, TargetClaim } from '../domain/target.ts';
 import { operationFromRow } from './operation-rows.ts';
 import type { Queryable } from './pool.ts';
 
 export type TargetResult =
-  | { readonly admitted: true; readonly target: FrozenTarget }
-  | { readonly admitted: false; readonly code: ProblemCode; readonly detail: string };
+  | {
+      readonly admitted: true;
+      readonly target: FrozenTarget;
+      /** The target's row as it was read. */
+      readonly operation: Operation;
+    }
+  | {
+      readonly admitted: false;
+      readonly code: ProblemCode;
+      readonly detail: string;
+      /** Undefined where there is no such operation. */
+      readonly operation?: Operation;
+    };
 
 export interface TargetQuestion {
   readonly operationId: string;
@@ -39,10 +51,11 @@ function judged(target: Target | undefined, question: TargetQuestion): TargetRes
     return { admitted: false, code: 'not_found', detail };
   }
   const admission = question.admit(target);
-  if (!admission.admitted) return admission;
+  if (!admission.admitted) return { ...admission, operation: target.operation };
   const { operationId, providerReference } = target.operation;
   return {
     admitted: true,
+    operation: target.operation,
     target: {
       operation_id: operationId,
       provider_reference: providerReference ?? '',

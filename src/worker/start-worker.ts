@@ -11,8 +11,10 @@ import {
 import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createWorkerMetrics } from '../observability/metrics.ts';
+import { createWorkerMetrics, showPolicy } from '../observability/metrics.ts';
+import { KINDS } from '../operations/registry.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
+import { keepPolicy } from '../policy/keep-policy.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
 import type { ProviderAdapter } from '../providers/provider.ts';
@@ -68,9 +70,12 @@ export async function startWorker(
   const client = createTemporalClient(config.temporal);
   const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
   const metrics = createWorkerMetrics();
+  const policy = keepPolicy(config, KINDS, logger);
+  showPolicy(metrics.registry, policy.isFresh);
   const activities = createActivities({
     pool,
     providers: connectProviders(config.connections, adapters.map(faults.adapter), process.env),
+    policy: policy.current,
     worker: `${process.pid}@${hostname()}`,
     logger,
     metrics,
@@ -93,6 +98,7 @@ export async function startWorker(
     try {
       await worker.run();
     } finally {
+      policy.stop();
       await stopLoops();
       await metricsServer?.stop();
       await Promise.all([connection.close(), client.connection.close(), pool.end()]);

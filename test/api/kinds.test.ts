@@ -48,7 +48,7 @@ describe('the kinds', () => {
     expect(payment).toMatchObject({
       version: 1,
       summary: expect.any(String),
-      policy_summary: expect.stringContaining('threshold'),
+      policy_summary: expect.stringMatching(/^Needs approval where .*1000\.00 USD/),
       on_duplicate: 'refuse',
       acts_on: null,
       granted: true,

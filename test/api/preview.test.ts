@@ -54,7 +54,11 @@ describe('a preview', () => {
     const { body } = await preview(paymentBody({ amount: '9000.00' }));
     expect(body).toMatchObject({
       would: 'create',
-      policy: { verdict: 'require_approval', reason: expect.stringContaining('threshold') },
+      policy: {
+        verdict: 'require_approval',
+        rules: ['large-payments'],
+        reasons: [expect.stringContaining('threshold')],
+      },
     });
   });
 

@@ -181,7 +181,17 @@ describe('health', () => {
     expect(await api.call('GET', '/healthz', { as: null })).toMatchObject({ status: 200 });
     expect(await api.call('GET', '/readyz', { as: null })).toMatchObject({
       status: 200,
-      body: { status: 'ok' },
+      body: { status: 'ok', policy: true },
     });
+  });
+
+  it('says where the policy file can not be used as it stands, and is ready all the same', async () => {
+    const stale = await startTestApi(register, { policyIsFresh: () => false });
+    const ready = await stale.call('GET', '/readyz', { as: null });
+    expect([ready.status, ready.body]).toEqual([
+      200,
+      { status: 'ok', postgres: true, temporal: true, policy: false },
+    ]);
+    await stale.stop();
   });
 });

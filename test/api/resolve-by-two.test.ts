@@ -1,4 +1,4 @@
-// From the approval threshold on two people of different owners have to say the same.
+// What the policy had held for approval: two people of different owners have to say the same.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await register.close();
 });
 
-const LARGE = { amount: '1000.00' };
+const LARGE = { amount: '1000.00', wasHeld: true };
 const resolve = (id: string, body: unknown, as?: string) => act(api, id, 'resolve', body, as);
 const statusOf = async (id: string) => (await stored(register, id)).operation.status;
 

@@ -4,6 +4,7 @@ import { formatAmount } from '../../src/domain/money.ts';
 import { payment } from '../../src/operations/payment/payment.operation.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { commandOf, describeConformance, faultsOf } from '../support/operation-conformance.ts';
+import { shippedVerdict } from '../support/policy.ts';
 
 const MINIMAL = { amount: '250.00', currency: 'USD', customer_id: 'cus_1', invoice_id: 'inv-1' };
 const COMPLETE = {
@@ -169,7 +170,7 @@ describe('a payment', () => {
     ['0.001', 'KWD', 'require_approval'],
   ])('of %s %s is decided: %s', (amount, currency, verdict) => {
     const command = commandOf(payment, { ...MINIMAL, amount, currency });
-    expect(payment.policy(command).verdict).toBe(verdict);
+    expect(shippedVerdict(payment, command)).toBe(verdict);
   });
 
   it('is sent to the sandbox in minor units, as text', () => {

@@ -4,6 +4,7 @@ import { refund } from '../../src/operations/refund/refund.operation.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { identifiers, PAID_TARGET, texts } from '../support/bodies.ts';
 import { commandOf, describeConformance, faultsOf } from '../support/operation-conformance.ts';
+import { shippedVerdict } from '../support/policy.ts';
 
 const MINIMAL = {
   payment_operation_id: 'op_1',
@@ -38,7 +39,7 @@ it('two equal refunds are two: the second is asked for under a key of its own', 
 
 it('a refund waits for a person from half of what holds a payment', () => {
   const verdict = (amount: string) =>
-    refund.policy(commandOf(refund, { ...MINIMAL, amount })).verdict;
+    shippedVerdict(refund, commandOf(refund, { ...MINIMAL, amount }));
   expect(verdict('499.99')).toBe('allow');
   expect(verdict('500.00')).toBe('require_approval');
 });
@@ -51,4 +52,10 @@ it('a refund names the payment by the provider id that was frozen at the claim',
     currency: 'USD',
     reason: 'requested_by_customer',
   });
+});
+
+it('a refund goes to who paid', () => {
+  const payment = { customer_id: 'cus_9' };
+  expect(refund.facts(commandOf(refund, MINIMAL), payment).destination).toBe('cus_9');
+  expect(refund.facts(commandOf(refund, MINIMAL), null).destination).toBeUndefined();
 });

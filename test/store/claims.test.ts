@@ -102,7 +102,7 @@ describe('a claim', () => {
     await claim(register.pool, first);
     const second = claimOf({ approvalTtlMs: 60_000 });
     // The approval's id is taken: the last but one statement of the claim fails.
-    const broken = { ...second, approval: first.approval };
+    const broken = { ...second, approvalId: first.approvalId };
     await expect(claim(register.pool, broken)).rejects.toThrow(/approvals_pkey/);
     expect(await tracesOf(second.operation.operationId)).toBe(0);
     expect((await claim(register.pool, second)).status).toBe('claimed');

@@ -11,6 +11,7 @@ import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts
 import { claim } from '../../src/store/claims.store.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
+import { SHIPPED_POLICY } from '../support/policy.ts';
 import { samplesOf, valueOf } from '../support/samples.ts';
 
 const CREDENTIAL = 'planted-credential';
@@ -60,6 +61,7 @@ function worker(write: WriteOutcome, lookUp: LookupAnswer = UNAVAILABLE): Activi
   return {
     pool: register.pool,
     providers: () => ({ connection: CONNECTION, adapter, credential: CREDENTIAL }),
+    policy: () => SHIPPED_POLICY,
     worker: 'w-1',
     logger: createLogger('worker', 'trace', { write: (line) => void lines.push(line) }),
     metrics,

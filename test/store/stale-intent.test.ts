@@ -9,6 +9,7 @@ import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts
 import { claim } from '../../src/store/claims.store.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { claimOf, openRegister, stored, type Register } from '../support/register.ts';
+import { SHIPPED_POLICY } from '../support/policy.ts';
 
 let register: Register;
 beforeAll(async () => {
@@ -40,6 +41,7 @@ async function sendWith(duringCommit: () => void) {
     {
       pool: register.pool,
       providers: () => ({ connection, adapter: { ...sandboxProvider, write }, credential: 'x' }),
+      policy: () => SHIPPED_POLICY,
       worker: 'w-1',
       logger: pino({ level: 'silent' }),
       metrics: createWorkerMetrics(),

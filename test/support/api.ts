@@ -9,6 +9,7 @@ import type { ApiDependencies } from '../../src/api/dependencies.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
 import { readConfig } from '../../src/config.ts';
+import type { Policy } from '../../src/domain/policy.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
 import { adapters } from '../../src/providers/index.ts';
@@ -18,6 +19,7 @@ import { storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import { fakeStarter, type FakeStarter } from './fake-starter.ts';
 import { OUTCOMES } from './operation-file.ts';
+import { SHIPPED_POLICY } from './policy.ts';
 import { begin, secretOf, type Register } from './register.ts';
 
 export interface Answer {
@@ -52,11 +54,19 @@ interface Observers {
   readonly logger: Logger;
 }
 
+interface ApiParts {
+  readonly pool: Pool;
+  readonly starter: FakeStarter;
+  readonly policy: () => Policy;
+  readonly policyIsFresh: () => boolean;
+}
+
 function dependencies(
   register: Register,
   pool: Pool,
   starter: FakeStarter,
   { metrics, logger }: Observers,
+  { policy, policyIsFresh }: Pick<ApiParts, 'policy' | 'policyIsFresh'>,
 ): ApiDependencies {
   return {
     pool,
@@ -67,7 +77,8 @@ function dependencies(
       return adapter.card;
     },
     plan: config,
-    approvalTtlMs: config.approvalTtlMs,
+    policy,
+    policyIsFresh,
     installationId: randomUUID(),
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
@@ -89,9 +100,12 @@ export async function startTestApi(
     starter = fakeStarter(),
     metrics = createApiMetrics(),
     logger = pino({ level: 'silent' }),
-  }: Partial<Observers & { readonly pool: Pool; readonly starter: FakeStarter }> = {},
+    policy = () => SHIPPED_POLICY,
+    policyIsFresh = () => true,
+  }: Partial<Observers & ApiParts> = {},
 ): Promise<TestApi> {
-  const deps = dependencies(register, pool, starter, { metrics, logger });
+  const rules = { policy, policyIsFresh };
+  const deps = dependencies(register, pool, starter, { metrics, logger }, rules);
   const server = createServer(createApp(deps));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,6 +5,7 @@ import { createActivities } from '../../src/activities/index.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
+import { readPolicy } from '../../src/policy/keep-policy.ts';
 import { connectProviders } from '../../src/providers/connected-providers.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
@@ -34,11 +35,13 @@ export async function startInProcessWorker(
   { adapter = (real) => real, activities = (real) => real, options = {} }: InTheWay,
 ): Promise<InProcessWorker> {
   quietRuntime();
-  const { connections } = readConfig(system.env);
+  const config = readConfig(system.env);
+  const policy = readPolicy(config);
   const pool = createPool(system.databaseUrl, { max: 10, onIdleError: () => {} });
   const real = createActivities({
     pool,
-    providers: connectProviders(connections, adapters.map(adapter), {}),
+    providers: connectProviders(config.connections, adapters.map(adapter), {}),
+    policy: () => policy,
     worker: `in-process@${process.pid}`,
     logger: createLogger('worker', 'silent'),
     metrics: createWorkerMetrics(),

@@ -31,7 +31,7 @@ export function planOf(
   awaitsApproval = false,
   settings = PLAN_SETTINGS,
 ): ExecutionPlan {
-  return planFor(settings, { ...CARD, ...card }, awaitsApproval);
+  return { ...planFor(settings, { ...CARD, ...card }), awaits_approval: awaitsApproval };
 }
 
 export const T0 = '2026-01-02T03:04:05.678Z';
@@ -57,6 +57,7 @@ export function operationOf(members: Partial<Operation> = {}): Operation {
     providerToken: 'key-1',
     providerReference: null,
     plan: planOf(),
+    policyDecision: null,
     safeResendUntil: null,
     reviewReason: null,
     result: null,

@@ -35,6 +35,8 @@ export async function addOperators({ pool }: Register): Promise<void> {
 }
 
 interface LostWishes {
+  /** The policy asked for approval before it was sent. */
+  readonly wasHeld?: boolean;
   readonly status?: 'UNKNOWN' | 'RECONCILING' | 'NEEDS_REVIEW';
   readonly amount?: string;
   readonly accountId?: string;
@@ -45,12 +47,20 @@ interface LostWishes {
 
 /** A payment whose answer was lost. */
 export async function lostPayment(register: Register, wishes: LostWishes = {}): Promise<string> {
-  const { status = 'UNKNOWN', amount = '10.00', sentMsAgo = 3_600_000, ...claim } = wishes;
+  const { status = 'UNKNOWN', amount = '10.00', sentMsAgo = 3_600_000, ...rest } = wishes;
+  const { wasHeld = false, ...claim } = rest;
   const { id } = await attempted(register, [OUTCOMES.unknown], claim);
   await register.rows('update operations set command = command || $2 where operation_id = $1', [
     id,
     { amount },
   ]);
+  if (wasHeld) {
+    await register.rows(
+      `update operations set policy_decision = policy_decision || '{"verdict": "require_approval"}'
+       where operation_id = $1`,
+      [id],
+    );
+  }
   await register.rows(
     `update attempts set started_at = started_at - $2 * interval '1 millisecond' where operation_id = $1`,
     [id, sentMsAgo],

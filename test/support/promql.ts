@@ -6,6 +6,7 @@ import {
   createApiMetrics,
   createRegisterGauges,
   createWorkerMetrics,
+  showPolicy,
 } from '../../src/observability/metrics.ts';
 
 /** Set by Prometheus for every series, or by us for those of several processes on one port. */
@@ -15,6 +16,7 @@ const TARGET_LABELS = ['job', 'instance', 'process'];
 export async function offeredSeries(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const gauges = new Registry();
   createRegisterGauges(gauges);
+  showPolicy(gauges, () => true);
   const registries = [createApiMetrics().registry, createWorkerMetrics().registry, gauges];
   const metrics = registries.flatMap((registry) => registry.getMetricsAsArray());
   const series = metrics.flatMap((metric) => {

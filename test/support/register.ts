@@ -1,8 +1,11 @@
 // A register of operations in a database of its own, with two accounts, and the steps by which tests bring an operation where they
 // want it. Everything goes through the store itself; only the clock is set from outside.
 import { createHash, randomUUID } from 'node:crypto';
+import type { ApprovalRequirement } from '../../src/domain/approval-requirement.ts';
 import type { Approval, OperationFile } from '../../src/domain/operation.ts';
 import type { OperationState } from '../../src/domain/operation-state.ts';
+import type { PolicyCase } from '../../src/domain/policy-case.ts';
+import type { PolicyVerdict } from '../../src/domain/policy.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import type { Change } from '../../src/domain/settlement.ts';
 import { commitIntent, storeAttemptOutcome } from '../../src/store/attempts.store.ts';
@@ -83,7 +86,33 @@ interface ClaimWishes {
   /** Null: a kind without uniqueness. */
   readonly invoice?: string | null;
   readonly approvalTtlMs?: number | undefined;
+  /** What the approval demands; it is asked for where `approvalTtlMs` is given. */
+  readonly requirement?: Partial<ApprovalRequirement> | undefined;
+  readonly policy?: Claim['policy'];
   readonly plan?: Claim['operation']['plan'];
+}
+
+const POLICY_VERSION = 'cd'.repeat(32);
+
+/** Allows, or asks for an approval for so long. */
+function verdictOf(
+  ttlMs: number | undefined,
+  requirement: Partial<ApprovalRequirement> = {},
+): PolicyVerdict {
+  const decided = { rules: ['a-test'], reasons: ['a test'], policyVersion: POLICY_VERSION };
+  if (ttlMs === undefined) return { ...decided, verdict: 'allow' };
+  const { rules: _, ...terms } = decided;
+  const open = { quorum: 1, approvers: null, ownRequests: false };
+  return {
+    ...decided,
+    verdict: 'require_approval',
+    requirement: { ...terms, ...open, ttlMs, ...requirement },
+  };
+}
+
+/** A policy that asks for nothing and has made up its mind. */
+function settledCase(verdict: PolicyVerdict): PolicyCase {
+  return { asksForTwin: false, ceilings: [], reservation: null, decide: () => verdict };
 }
 
 /** A claim of a payment; every member that isn't wished for is new. */
@@ -101,10 +130,8 @@ export function claimOf(wishes: ClaimWishes = {}): Claim {
     route: '/agent/operations/payment',
     onDuplicate: 'refuse',
     target: null,
-    approval:
-      approvalTtlMs === undefined
-        ? null
-        : { approvalId: `apr_${randomUUID()}`, reason: 'a test', ttlMs: approvalTtlMs },
+    approvalId: `apr_${randomUUID()}`,
+    policy: wishes.policy ?? (() => settledCase(verdictOf(approvalTtlMs, wishes.requirement))),
     operation: {
       operationId: `op_${randomUUID()}`,
       accountId,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -35,6 +36,7 @@ describe('the configuration', () => {
       rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
     expect(config.home).toBe(join(process.cwd(), '.holdfast'));
+    expect(existsSync(config.policyFile)).toBe(true);
   });
 
   it('is taken from the environment', () => {
@@ -45,6 +47,7 @@ describe('the configuration', () => {
       SANDBOX_PORT: '9004',
       HOLDFAST_HOME: 'elsewhere',
       APPROVAL_TTL_MS: '1500',
+      POLICY_FILE: 'rules.yaml',
       RATE_LIMIT_SUBMITS_PER_S: '7',
       RATE_LIMIT_READS_PER_S: '9',
     });
@@ -57,6 +60,7 @@ describe('the configuration', () => {
     ]);
     expect(isAbsolute(config.home) && config.home.endsWith('/elsewhere')).toBe(true);
     expect(config.approvalTtlMs).toBe(1_500);
+    expect(config.policyFile).toBe(join(process.cwd(), 'rules.yaml'));
     expect(config.rateLimits).toEqual({ submitsPerS: 7, readsPerS: 9 });
   });
 

@@ -3,7 +3,7 @@ import { planFor, REFUSAL_DELAYS_MS, SEND_FRESHNESS_MS } from '../../src/domain/
 import { CARD, PLAN_SETTINGS, planOf } from '../support/operation-file.ts';
 
 const withDeadline = (providerDeadlineMs: number) =>
-  planFor({ ...PLAN_SETTINGS, providerDeadlineMs }, CARD, false);
+  planFor({ ...PLAN_SETTINGS, providerDeadlineMs }, CARD);
 
 const authoritative = (card: Parameters<typeof planOf>[0]) =>
   planOf(card).reconcile.absence_is_authoritative;

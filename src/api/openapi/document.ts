@@ -81,7 +81,7 @@ function describe(
 ): ZodOpenApiOperationObject {
   const { pathParameters: path, query, headers: header, body } = route;
   const named = definition ? `_${definition.kind}` : '';
-  const description = [definition?.summary, route.description, definition?.policySummary];
+  const description = [definition?.summary, route.description];
   const content = body === 'command' && definition ? commandContent(definition) : contentOf(body);
   return {
     operationId: `${route.operationId}${named}`,

@@ -6,6 +6,10 @@ const readiness = z.strictObject({
   status: z.enum(['ok', 'degraded', 'unavailable']),
   postgres: z.boolean(),
   temporal: z.boolean(),
+  policy: z.boolean().meta({
+    description:
+      'False where the policy file can not be used as it stands: the one before it is in force.',
+  }),
 });
 
 export const healthContracts = contracts({

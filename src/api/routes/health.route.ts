@@ -4,7 +4,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 
 /** Ready means that claims can be written. Without Temporal it is `degraded`, and still ready once it has been started. */
-export function healthRoute({ pool, engineAnswers }: ApiDependencies): Router {
+export function healthRoute({ pool, engineAnswers, policyIsFresh }: ApiDependencies): Router {
   let started = false;
   const router = Router();
   router
@@ -25,7 +25,9 @@ export function healthRoute({ pool, engineAnswers }: ApiDependencies): Router {
       ]);
       started ||= postgres && temporal;
       const status = postgres && temporal ? 'ok' : postgres && started ? 'degraded' : 'unavailable';
-      response.status(status === 'unavailable' ? 503 : 200).json({ status, postgres, temporal });
+      const policy = policyIsFresh();
+      const code = status === 'unavailable' ? 503 : 200;
+      response.status(code).json({ status, postgres, temporal, policy });
     })
     .all(methodNotAllowed('GET'));
   return router;

@@ -21,7 +21,9 @@ const kind = z.strictObject({
   kind: z.string(),
   version: z.int().min(1),
   summary: z.string(),
-  policy_summary: z.string(),
+  policy_summary: z.string().meta({
+    description: 'What the policy in force says of the kind to the caller, in sentences.',
+  }),
   on_duplicate: z
     .enum(['refuse', 'reuse'])
     .meta({ description: 'What another key for the same business key comes to.' }),

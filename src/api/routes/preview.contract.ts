@@ -1,5 +1,6 @@
 // What a preview takes and answers.
 import { z } from 'zod';
+import { VERDICTS } from '../../domain/policy.ts';
 import { contracts } from '../openapi/contract.ts';
 import { fingerprint, operationId } from '../openapi/members.ts';
 import { operationState } from '../openapi/operation.schema.ts';
@@ -13,6 +14,32 @@ const conflict = z.strictObject({
   operation_status: operationState.optional(),
 });
 
+const names = z.array(z.string()).readonly();
+
+const policyDecision = z
+  .strictObject({
+    policy_version: z
+      .string()
+      .meta({ description: 'SHA-256 of the policy file that is in force.' }),
+    verdict: z.enum(VERDICTS),
+    rules: names.meta({
+      description: 'Names of the rules and ceilings that decided; none where no rule speaks of it.',
+    }),
+    reasons: names,
+    approval: z
+      .strictObject({
+        quorum: z.int().min(1),
+        ttl_ms: z.int().min(1),
+        approvers: z
+          .strictObject({ principals: names, owners: names })
+          .nullable()
+          .meta({ description: 'Null: every approver of the account.' }),
+        own_requests: z.boolean(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'PolicyDecision', description: 'What the policy says of the operation.' });
+
 const preview = z
   .strictObject({
     kind: z.string(),
@@ -23,7 +50,7 @@ const preview = z
       .array(z.string())
       .nullable()
       .meta({ description: 'What is unique across keys; null where nothing is.' }),
-    policy: z.object({ verdict: z.string(), reason: z.string() }),
+    policy: policyDecision,
     would: z.enum(['create', 'replay', 'reuse', 'refuse']).meta({
       description:
         'What a submit would come to now. `replay`: the key names this request already. `reuse`: the key would stand for the operation in `existing`.',

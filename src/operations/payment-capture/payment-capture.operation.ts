@@ -1,9 +1,10 @@
 // Kind `payment_capture`: take the amount that a payment with manual capture has reserved, or a part of it. Once per payment.
 import { formatAmount, parseMoney, type Money } from '../../domain/money.ts';
+import type { JsonObject } from '../../domain/strict-json.ts';
 import { type Admission, type Target } from '../../domain/target.ts';
 import { defineOperation } from '../define-operation.ts';
-import { amount, identifier, withoutAbsent } from '../members.ts';
-import { isManualCapture, paymentMoney } from '../paid-amount.ts';
+import { amount, identifier, moneyOf, withoutAbsent } from '../members.ts';
+import { isManualCapture, payerOf, paymentMoney } from '../paid-amount.ts';
 
 export const paymentCapture = defineOperation({
   kind: 'payment_capture',
@@ -22,8 +23,10 @@ export const paymentCapture = defineOperation({
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitCapture(target, command.amount),
   },
-  policy: () => ({ verdict: 'allow', reason: 'the payment itself was decided about' }),
-  policySummary: 'Never waits: the payment itself was decided about.',
+  facts: (command, payment) => ({
+    money: moneyToCapture(command.amount, payment),
+    destination: payerOf(payment),
+  }),
 });
 
 /** Without an amount all of the payment is captured. Read in the payment's currency, which the command doesn't repeat. */
@@ -40,6 +43,14 @@ function admitCapture(target: Target, wanted: string | undefined): Admission {
     return refuse('precondition_failed', `At most ${most} ${paid.currency} can be captured.`);
   }
   return { admitted: true, amountMinor: money.minor, currency: paid.currency };
+}
+
+/** Undefined where there is no such amount of the payment: then the target's rule has refused it. */
+function moneyToCapture(wanted: string | undefined, payment: JsonObject | null) {
+  if (!payment) return undefined;
+  const paid = moneyOf(payment as { amount: string; currency: string });
+  const money = wanted === undefined ? paid : readIn(paid, wanted);
+  return typeof money === 'string' ? undefined : money;
 }
 
 function readIn(paid: Money, text: string): Money | string {

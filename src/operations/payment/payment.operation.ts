@@ -1,6 +1,5 @@
 // Kind `payment`: take an amount from a customer for one invoice.
 import { z } from 'zod';
-import { paymentPolicy } from '../../domain/policy.ts';
 import { defineOperation } from '../define-operation.ts';
 import {
   amount,
@@ -29,7 +28,5 @@ export const payment = defineOperation({
   // One invoice is paid once, however many agents plan it anew.
   businessKey: (command) => [command.invoice_id],
   onDuplicate: 'refuse',
-  policy: (command) => paymentPolicy(moneyOf(command)),
-  policySummary:
-    'Waits for a person from a threshold per currency on, and in currencies without one.',
+  facts: (command) => ({ money: moneyOf(command), destination: command.customer_id }),
 });

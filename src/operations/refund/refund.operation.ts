@@ -1,10 +1,9 @@
 // Kind `refund`: give back part or all of a payment. Several refunds may act on one payment; together they never exceed it.
 import { formatAmount } from '../../domain/money.ts';
-import { refundPolicy } from '../../domain/policy.ts';
 import { heldBy, type Admission, type Target } from '../../domain/target.ts';
 import { defineOperation } from '../define-operation.ts';
 import { amount, canonicalMoney, currency, freeText, identifier, moneyOf } from '../members.ts';
-import { capturedMinor, paymentMoney } from '../paid-amount.ts';
+import { capturedMinor, payerOf, paymentMoney } from '../paid-amount.ts';
 
 export const refund = defineOperation({
   kind: 'refund',
@@ -26,8 +25,7 @@ export const refund = defineOperation({
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitRefund(target, command),
   },
-  policy: (command) => refundPolicy(moneyOf(command)),
-  policySummary: 'Waits for a person from half the threshold of payments on.',
+  facts: (command, payment) => ({ money: moneyOf(command), destination: payerOf(payment) }),
 });
 
 /** A person may settle a payment without one; then the provider can't be told what to act on. */

@@ -21,6 +21,5 @@ export const ticket = defineOperation({
   businessKey: ({ project, source_event_id: event }) =>
     event === undefined ? null : [project, event],
   onDuplicate: 'reuse',
-  policy: () => ({ verdict: 'allow', reason: 'tickets are not held' }),
-  policySummary: 'Never waits.',
+  facts: ({ project }) => ({ target: project }),
 });

@@ -1,5 +1,5 @@
-// The claim as one statement. Key, business key, operation, its shares of target and ceilings, approval, audit and outbox message stand or
-// fall together, and a claim costs one round trip. A taken key leaves nothing to insert from, nor does a business key that is held. One that is
+// The claims of one moment as one statement. Of each claim key, business key, operation, its shares of target and ceilings, approval, audit
+// and outbox message stand or fall together. A taken key leaves nothing to insert from, nor does a business key that is held. One that is
 // taken at the same moment leaves a key without an operation, which the foreign key refuses at the commit: half a claim can't exist.
 import type { Operation } from '../domain/operation.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
@@ -36,40 +36,51 @@ const FIRST_SWEEP_AFTER = '30 seconds';
 /** An agent that lost its plan makes it anew within a day; later an equal request is likely a new one. */
 const TWIN_WINDOW = '24 hours';
 
-/** Parameters in a select list are text unless they say otherwise. */
-const CASTS: Partial<Record<(typeof GIVEN)[number], string>> = {
-  kindVersion: '::integer',
-  fingerprintVersion: '::integer',
-  command: '::jsonb',
-  plan: '::jsonb',
-  policyDecision: '::jsonb',
+/** Types of the given members that aren't text. */
+const TYPES: Partial<Record<(typeof GIVEN)[number], string>> = {
+  kindVersion: 'integer',
+  fingerprintVersion: 'integer',
+  command: 'jsonb',
+  plan: 'jsonb',
+  policyDecision: 'jsonb',
 };
-const given = Object.fromEntries(
-  GIVEN.map((member, n) => [member, `$${n + 1}${CASTS[member] ?? '::text'}`]),
-) as Record<(typeof GIVEN)[number], string>;
-/** Parameters behind the given members, in this order. */
-export const BEHIND = {
+
+/** What a claim carries besides, with types. */
+const ALSO = {
   status: 'text',
-  approvalId: 'text',
-  approvalReason: 'text',
-  approvalTtlMs: 'float8',
+  approval_id: 'text',
+  approval_reason: 'text',
+  approval_ttl_ms: 'float8',
   quorum: 'integer',
   approvers: 'jsonb',
-  ownRequests: 'boolean',
-  targetId: 'text',
-  targetAmount: 'bigint',
-  reservedDay: 'date',
-  reservedCurrency: 'text',
-  reservedAmount: 'bigint',
+  own_requests: 'boolean',
+  target_id: 'text',
+  target_amount: 'bigint',
+  reserved_day: 'date',
+  reserved_currency: 'text',
+  reserved_amount: 'bigint',
   destination: 'text',
   events: 'jsonb',
 } as const;
-const also = Object.fromEntries(
-  Object.entries(BEHIND).map(([name, type], n) => [name, `$${GIVEN.length + n + 1}::${type}`]),
-) as Record<keyof typeof BEHIND, string>;
+
+/** One claim as the statement takes it. */
+export type ClaimRow = Readonly<Record<keyof typeof ALSO, unknown>> &
+  Readonly<Record<string, unknown>>;
+
+/** The given members of an operation under the names of their columns. */
+export function givenColumns(
+  operation: Pick<Operation, (typeof GIVEN)[number]>,
+): Record<string, unknown> {
+  return Object.fromEntries(GIVEN.map((member) => [OPERATION_COLUMNS[member], operation[member]]));
+}
+
+const record = [
+  ...GIVEN.map((member) => `${OPERATION_COLUMNS[member]} ${TYPES[member] ?? 'text'}`),
+  ...Object.entries(ALSO).map((column) => column.join(' ')),
+].join(', ');
 
 const columns = GIVEN.map((member) => OPERATION_COLUMNS[member]).join(', ');
-const values = GIVEN.map((member) => given[member]).join(', ');
+const values = GIVEN.map((member) => `g.${OPERATION_COLUMNS[member]}`).join(', ');
 
 /**
  * The newest equal request that may have acted. The account is compared in a form that no index has: otherwise a plan that was made while
@@ -83,56 +94,66 @@ export const twinOf = (accountId: string, fingerprint: string, now: string): str
     and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'CANCELED')
   order by t.created_at desc limit 1)`;
 
-const twin = twinOf(given.accountId, given.fingerprint, 'taken.now');
+const twin = twinOf('g.account_id', 'g.fingerprint', 'taken.now');
 
-/** Answers the new row; no row where the key is taken, or the business key was already held before. */
-export const CLAIM: Prepared = {
-  name: 'claim',
+/**
+ * `$1`: claims as a JSON array of `ClaimRow`. Answers a row for each that got through; none for one whose key is taken, whose business key
+ * was held before, or whose business key another one of the same moment wants. Keys are taken in one order, so that two batches wait for
+ * each other in turn and never in a circle.
+ */
+export const CLAIMS: Prepared = {
+  name: 'claims',
   text: `
-with taken as (
+with given as materialized (select * from jsonb_to_recordset($1::jsonb) as g(${record})),
+taken as (
   insert into idempotency_keys
     (account_id, idempotency_key, operation_id, kind_version, fingerprint, principal_id, created_at)
-  select ${given.accountId}, ${given.idempotencyKey}, ${given.operationId}, ${given.kindVersion},
-    ${given.fingerprint}, ${given.agentId}, holdfast_now()
-  where not exists (
-    select from business_keys b where b.account_id = ${given.accountId}
-      and b.kind = ${given.kind} and b.business_key = ${given.businessKey})
-  on conflict do nothing returning created_at as now),
+  select account_id, idempotency_key, operation_id, kind_version, fingerprint, agent_id, holdfast_now()
+  from given g
+  where (select true from business_keys b where b.account_id = g.account_id
+      and b.kind = g.kind and b.business_key = g.business_key limit 1) is null
+    and not exists (select from given e where e.account_id = g.account_id and e.kind = g.kind
+      and e.business_key = g.business_key and e.operation_id < g.operation_id)
+  order by account_id, idempotency_key
+  on conflict do nothing returning operation_id, created_at as now),
 business as (
   insert into business_keys (account_id, kind, business_key, operation_id)
-  select ${given.accountId}, ${given.kind}, ${given.businessKey}, ${given.operationId} from taken
-  where ${given.businessKey} is not null
+  select account_id, kind, business_key, operation_id from taken join given using (operation_id)
+  where business_key is not null
+  order by account_id, kind, business_key
   on conflict do nothing returning operation_id),
 born as (
   insert into operations
     (status, created_at, updated_at, next_sweep_at, possible_duplicate_of, ${columns})
-  select ${also.status}, taken.now, taken.now, taken.now + interval '${FIRST_SWEEP_AFTER}', ${twin}, ${values}
-  from taken
-  where ${given.businessKey} is null or exists (select from business)
+  select g.status, taken.now, taken.now, taken.now + interval '${FIRST_SWEEP_AFTER}', ${twin}, ${values}
+  from taken join given g using (operation_id)
+  where g.business_key is null or g.operation_id in (select operation_id from business)
   returning *),
 share as (
   insert into target_claims (operation_id, target_operation_id, amount_minor)
-  select operation_id, ${also.targetId}, ${also.targetAmount} from born where ${also.targetId} is not null),
+  select operation_id, target_id, target_amount from born join given using (operation_id)
+  where target_id is not null),
 counted as (
   insert into ceiling_reservations
     (operation_id, account_id, day, kind, agent_id, destination, currency, amount_minor)
-  select operation_id, account_id, ${also.reservedDay}, kind, agent_id, ${also.destination},
-    ${also.reservedCurrency}, ${also.reservedAmount}
-  from born where ${also.reservedDay} is not null),
+  select born.operation_id, born.account_id, g.reserved_day, born.kind, born.agent_id,
+    g.destination, g.reserved_currency, g.reserved_amount
+  from born join given g using (operation_id) where g.reserved_day is not null),
 asked as (
   insert into approvals (approval_id, operation_id, fingerprint, status, reason, created_at,
     expires_at, quorum, approvers, own_requests, policy_version)
-  select ${also.approvalId}, operation_id, fingerprint, 'pending', ${also.approvalReason}, created_at,
-    created_at + ${also.approvalTtlMs} * interval '1 millisecond',
-    ${also.quorum}, ${also.approvers}, ${also.ownRequests}, policy_version
-  from born where ${also.approvalId} is not null),
+  select g.approval_id, operation_id, born.fingerprint, 'pending', g.approval_reason, born.created_at,
+    born.created_at + g.approval_ttl_ms * interval '1 millisecond',
+    g.quorum, g.approvers, g.own_requests, born.policy_version
+  from born join given g using (operation_id) where g.approval_id is not null),
 audited as (
   insert into audit_events (account_id, operation_id, type, at, principal_id, agent_run, route,
     idempotency_key, fingerprint, to_state, detail)
   select born.account_id, born.operation_id, e.type, born.created_at, born.agent_id, born.agent_run,
     e.route, born.idempotency_key, born.fingerprint, e.to_state, e.detail
-  from born, jsonb_populate_recordset(null::audit_events, ${also.events}) with ordinality e
-  order by ordinality),
+  from born join given g using (operation_id),
+    jsonb_populate_recordset(null::audit_events, g.events) with ordinality e
+  order by born.operation_id, ordinality),
 queued as (
   insert into outbox_messages (operation_id, type, next_delivery_at)
   select operation_id, 'start', created_at + interval '${RELAY_GRACE}' from born)

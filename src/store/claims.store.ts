@@ -6,13 +6,23 @@ import { NOTHING_FOUND, type PolicyCase } from '../domain/policy-case.ts';
 import { decisionOf } from '../domain/policy-decision.ts';
 import type { PolicyVerdict } from '../domain/policy.ts';
 import { appendAudit } from './audit.store.ts';
-import { BEHIND, CLAIM, GIVEN, KEY_WITHOUT_OPERATION } from './claim-statement.ts';
+import {
+  CLAIMS,
+  givenColumns,
+  KEY_WITHOUT_OPERATION,
+  type ClaimRow,
+  type GIVEN,
+} from './claim-statement.ts';
+import { inBatches } from './in-batches.ts';
 import { operationFromRow } from './operation-rows.ts';
 import { asksRegister, findLocked, type DayFindings } from './policy-findings.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run } from './prepared.ts';
 import { admitToTarget, type TargetQuestion } from './targets.store.ts';
 import { inTransaction } from './transaction.ts';
+
+/** Enough to fill a statement with the claims of a busy moment; two at once, so that Postgres works while the next batch is read. */
+const CLAIM_BATCHES = { most: 50, atOnce: 2 };
 
 /** What is decided before the claim; the rest of an operation follows from it. */
 export type NewOperation = Omit<Pick<Operation, (typeof GIVEN)[number]>, 'policyDecision'>;
@@ -75,7 +85,8 @@ async function attempt(pool: Pool, request: Claim): Promise<ClaimResult | NotCla
     if (asksRegister(policy)) {
       return await inTransaction(pool, (db) => claimUnderLocks(db, request, policy, null));
     }
-    return await insert(pool, request, { verdict: policy.decide(NOTHING_FOUND), target: null });
+    const terms = { verdict: policy.decide(NOTHING_FOUND), target: null };
+    return await insert((row) => putTogether(pool, row), request, terms);
   } catch (error) {
     if (isBusinessTaken(error)) return { status: 'not_claimed' };
     throw error;
@@ -112,7 +123,9 @@ async function claimUnderLocks(
 ): Promise<ClaimResult | NotClaimed> {
   const found = asksRegister(policy) ? await findLocked(db, request.operation, policy) : undefined;
   const verdict = policy.decide(found ?? NOTHING_FOUND);
-  return insert(db, request, { verdict, target, reserved: found && reservedOf(policy, found) });
+  const terms = { verdict, target, reserved: found && reservedOf(policy, found) };
+  const put = async (row: ClaimRow) => (await putRows(db, [row]))[0];
+  return insert(put, request, terms);
 }
 
 const reservedOf = ({ reservation }: PolicyCase, { day }: DayFindings) =>
@@ -125,8 +138,21 @@ interface Terms {
   readonly reserved?: ReturnType<typeof reservedOf>;
 }
 
-async function insert(
+/** Answers an operation for each row, in their order; undefined where a key or business key was taken. */
+async function putRows(
   db: Queryable,
+  claims: readonly ClaimRow[],
+): Promise<(Operation | undefined)[]> {
+  const { rows } = await run(db, CLAIMS, [JSON.stringify(claims)]);
+  const born = new Map(rows.map((row) => [row.operation_id, operationFromRow(row)]));
+  return claims.map((claim) => born.get(claim['operation_id']));
+}
+
+/** Claims without locks of their own share a statement with those of the same moment. */
+const putTogether = inBatches(putRows, CLAIM_BATCHES);
+
+async function insert(
+  put: (row: ClaimRow) => Promise<Operation | undefined>,
   request: Claim,
   { verdict, target, reserved }: Terms,
 ): Promise<ClaimResult | NotClaimed> {
@@ -136,29 +162,25 @@ async function insert(
   const status = asked ? 'AWAITING_APPROVAL' : 'PENDING';
   const policyDecision = decisionOf(verdict);
   const plan = { ...operation.plan, target, awaits_approval: asked !== undefined };
-  const planned = { ...operation, policyDecision, plan };
-  const behind: Record<keyof typeof BEHIND, unknown> = {
+  const row: ClaimRow = {
+    ...givenColumns({ ...operation, policyDecision, plan }),
     status,
-    approvalId: asked && approvalId,
-    approvalReason: asked?.reasons.join('; '),
-    approvalTtlMs: asked?.ttlMs,
+    approval_id: asked && approvalId,
+    approval_reason: asked?.reasons.join('; '),
+    approval_ttl_ms: asked?.ttlMs,
     quorum: asked?.quorum,
     approvers: asked?.approvers,
-    ownRequests: asked?.ownRequests,
-    targetId: target?.operation_id,
-    targetAmount: target?.amount_minor,
-    reservedDay: reserved?.day,
-    reservedCurrency: reserved?.currency,
-    reservedAmount: reserved?.amountMinor,
+    own_requests: asked?.ownRequests,
+    target_id: target?.operation_id,
+    target_amount: target?.amount_minor,
+    reserved_day: reserved?.day,
+    reserved_currency: reserved?.currency,
+    reserved_amount: reserved?.amountMinor,
     destination: reserved?.destination,
-    events: JSON.stringify(birthEvents(request, status, verdict)),
+    events: birthEvents(request, status, verdict),
   };
-  const { rows } = await run(db, CLAIM, [
-    ...GIVEN.map((member) => planned[member]),
-    ...Object.keys(BEHIND).map((name) => behind[name as keyof typeof BEHIND]),
-  ]);
-  if (!rows[0]) return { status: 'not_claimed' };
-  const born = operationFromRow(rows[0]);
+  const born = await put(row);
+  if (!born) return { status: 'not_claimed' };
   return { status: 'claimed', operation: born, approval: openApproval(born, approvalId, verdict) };
 }
 

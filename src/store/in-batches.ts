@@ -1,6 +1,7 @@
 // Concurrent calls share round trips. A statement for twenty claims costs Postgres and the driver far less than twenty statements, and
 // most of what a request costs is round trips. Nobody waits for a batch to fill: a call goes at once while few are under way, and what
 // comes meanwhile goes together as soon as one of them is back.
+import type { Pool } from './pool.ts';
 import { isUnavailable } from './sqlstate.ts';
 
 export interface BatchLimits {
@@ -18,9 +19,24 @@ interface Waiting<Item, Result> {
 
 /**
  * A function for one item from one for many, which answers in the order of its items. Where a batch fails its items are tried alone, so
- * that one which can't be carried out fails nobody else; where the database is away all of them hear so at once.
+ * that one which can't be carried out fails nobody else; where the database is away all of them hear so at once. Each pool has batches
+ * of its own.
  */
 export function inBatches<Item, Result>(
+  load: (pool: Pool, items: readonly Item[]) => Promise<readonly Result[]>,
+  limits: BatchLimits,
+): (pool: Pool, item: Item) => Promise<Result> {
+  const batchers = new WeakMap<Pool, (item: Item) => Promise<Result>>();
+  return (pool, item) => {
+    const known = batchers.get(pool);
+    if (known) return known(item);
+    const fresh = batcher((items: readonly Item[]) => load(pool, items), limits);
+    batchers.set(pool, fresh);
+    return fresh(item);
+  };
+}
+
+function batcher<Item, Result>(
   load: (items: readonly Item[]) => Promise<readonly Result[]>,
   { most, atOnce }: BatchLimits,
 ): (item: Item) => Promise<Result> {

@@ -2,7 +2,7 @@
 // to the claim is taken away, after or before it reached Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { QueryConfig } from 'pg';
-import { CLAIM } from '../../src/store/claim-statement.ts';
+import { CLAIMS } from '../../src/store/claim-statement.ts';
 import { createPool, type Pool } from '../../src/store/pool.ts';
 import { newKey, paymentBody, startTestApi, type TestApi } from '../support/api.ts';
 import { openRegister, type Register } from '../support/register.ts';
@@ -18,7 +18,7 @@ const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'
 /** A pool whose claims lose their answer, as `fate` says. A claim is one statement, so its commit is part of it. */
 function losingClaims(target: Pool): Pool {
   const query = async (statement: string | QueryConfig, values: unknown[]) => {
-    const isClaim = typeof statement === 'object' && statement.name === CLAIM.name;
+    const isClaim = typeof statement === 'object' && statement.name === CLAIMS.name;
     if (!isClaim || fate === 'kept') return target.query(statement, values);
     if (fate === 'answer lost') await target.query(statement);
     return lost();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_STATES, releasesClaims } from '../../src/domain/operation-state.ts';
-import { CLAIM } from '../../src/store/claim-statement.ts';
+import { CLAIMS } from '../../src/store/claim-statement.ts';
 import { claim } from '../../src/store/claims.store.ts';
 import {
   auditTypes,
@@ -234,7 +234,7 @@ describe('a twin', () => {
   });
 
   it('is looked for by its fingerprint, also in a plan that was made while the table was empty', async () => {
-    const plan = await register.rows(`explain (generic_plan) ${CLAIM.text}`);
+    const plan = await register.rows(`explain (generic_plan) ${CLAIMS.text}`);
     const scans = plan
       .map((line) => String(line['QUERY PLAN']))
       .filter((line) => / on operations\b/.test(line) && !line.includes('Insert'));

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { inBatches } from '../../src/store/in-batches.ts';
+import { inBatches, type BatchLimits } from '../../src/store/in-batches.ts';
+import type { Pool } from '../../src/store/pool.ts';
+
+type Load = (items: readonly number[]) => Promise<readonly number[]>;
+
+/** Of one pool, which these loaders have no need of. */
+function inBatchesOf(load: Load, limits: BatchLimits): (item: number) => Promise<number> {
+  const pool = {} as Pool;
+  const one = inBatches((_pool, items: readonly number[]) => load(items), limits);
+  return (item) => one(pool, item);
+}
 
 /** A loader that answers when it is told to, and remembers its batches. */
 function held() {
@@ -17,7 +27,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe('calls in batches', () => {
   it('go at once while few are under way, and together afterwards, each with its own answer', async () => {
     const { batches, load, sizes } = held();
-    const one = inBatches(load, { most: 3, atOnce: 2 });
+    const one = inBatchesOf(load, { most: 3, atOnce: 2 });
     const results = Promise.all([1, 2, 3, 4, 5, 6].map(one));
     expect(sizes()).toEqual([1, 1]);
     batches[0]?.answer();
@@ -37,7 +47,7 @@ describe('calls in batches', () => {
       if (items.includes(3)) throw new Error('3 is bad');
       return items.map((n) => n * 10);
     };
-    const one = inBatches(load, { most: 10, atOnce: 1 });
+    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
     const results = await Promise.allSettled([1, 2, 3, 4].map(one));
     expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'bad'))).toEqual(
       [10, 20, 'bad', 40],
@@ -46,7 +56,7 @@ describe('calls in batches', () => {
 
   it('all hear at once that the database is away', async () => {
     const { batches, load, sizes } = held();
-    const one = inBatches(load, { most: 10, atOnce: 1 });
+    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
     const results = Promise.allSettled([1, 2, 3].map(one));
     batches[0]?.answer();
     await turn();
@@ -61,7 +71,7 @@ describe('calls in batches', () => {
 
   it('go on after a failure', async () => {
     const { batches, load } = held();
-    const one = inBatches(load, { most: 10, atOnce: 1 });
+    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
     const failing = one(1);
     batches[0]?.fail(new Error('broken'));
     await expect(failing).rejects.toThrow('broken');

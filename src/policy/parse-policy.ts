@@ -10,6 +10,7 @@ import {
   visit,
   type Document,
 } from 'yaml';
+import type { z } from 'zod';
 import type { ApprovalTerms, Policy } from '../domain/policy.ts';
 import { sha256Hex } from '../domain/sha256.ts';
 import {
@@ -77,12 +78,7 @@ function syntaxFaults(document: Document.Parsed): Fault[] {
   return faults;
 }
 
-type Issue =
-  ReturnType<typeof policyFile.safeParse> extends infer R
-    ? R extends { success: false; error: { issues: (infer I)[] } }
-      ? I
-      : never
-    : never;
+type Issue = z.core.$ZodIssue;
 
 function schemaFaults(document: Document.Parsed, issue: Issue): Fault[] {
   if (issue.code === 'unrecognized_keys') {

@@ -134,7 +134,7 @@ describe('the queue', () => {
   });
 
   it('shows a first word that waits for a second person', async () => {
-    const id = await lostPayment(register, { amount: '5000.00' });
+    const id = await lostPayment(register, { amount: '5000.00', wasHeld: true });
     await act(api, id, 'resolve', { ...YES, provider_reference: 'pay_1' });
     expect((await queue('', SECOND)).operations[0]).toMatchObject({
       awaiting_second: [

@@ -1,6 +1,9 @@
 // Payments that a person must decide about. Nothing is sent for them, and the database clock says when nobody came in time.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+import { until } from '../support/until.ts';
 
 let system: RunningSystem;
 
@@ -51,5 +54,32 @@ describe('a payment from 1,000.00 USD on', () => {
   it('is sent at 999.99 USD without anybody being asked', async () => {
     const { body } = await system.submit({ amount: '999.99', wait: 30 });
     expect(body.status).toBe('SUCCEEDED');
+  });
+});
+
+describe('the policy file', () => {
+  it('decides at an API that is given it, and its next version from SIGHUP on', async () => {
+    const file = join(system.home, 'policy.yaml');
+    const saying = (verdict: string) =>
+      `policy_format: 1\nrules:\n  - { name: all, when: {}, verdict: ${verdict}, reason: for this test }\n`;
+    writeFileSync(file, saying('deny'));
+    const api = await system.startApi({ POLICY_FILE: file });
+    const key = freshKey();
+    const denied = await system.submit({ key, api: api.url });
+    expect(denied).toMatchObject({ status: 403, body: { code: 'policy_denied' } });
+    writeFileSync(file, saying('require_approval'));
+    api.signal('SIGHUP');
+    await until('the new file is in force', async () => {
+      const { status, body } = await system.submit({ key, api: api.url });
+      return status === 202 && body.status === 'AWAITING_APPROVAL';
+    });
+    writeFileSync(file, 'rules: none\n');
+    api.signal('SIGHUP');
+    await until('the fault is shown', async () => {
+      const ready = await fetch(`${api.url}/readyz`);
+      const { policy } = (await ready.json()) as { policy: boolean };
+      return ready.ok && !policy;
+    });
+    expect((await system.submit({ ...LARGE, api: api.url })).body.status).toBe('AWAITING_APPROVAL');
   });
 });

@@ -72,6 +72,8 @@ function dependencies(
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
     rateLimits: { count: async () => {} },
+    tokenCaller: undefined,
+    issuer: null,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: async () => true,
     eventReceiver: () => undefined,

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDependencies } from '../../src/api/dependencies.ts';
+import type { RateLimits } from '../../src/api/rate-limits.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
 import { readConfig } from '../../src/config.ts';
@@ -52,6 +53,17 @@ interface Observers {
   readonly logger: Logger;
 }
 
+type Identity = Pick<ApiDependencies, 'tokenCaller' | 'issuer'>;
+const UNLIMITED: RateLimits = { count: async () => {} };
+const NO_ISSUER: Identity = { tokenCaller: undefined, issuer: null };
+
+interface Parts {
+  readonly pool: Pool;
+  readonly starter: FakeStarter;
+  readonly identity: Identity;
+  readonly rateLimits: RateLimits;
+}
+
 function dependencies(
   register: Register,
   pool: Pool,
@@ -71,9 +83,8 @@ function dependencies(
     installationId: randomUUID(),
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
-    rateLimits: { count: async () => {} },
-    tokenCaller: undefined,
-    issuer: null,
+    rateLimits: UNLIMITED,
+    ...NO_ISSUER,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: async () => true,
     eventReceiver: () => undefined,
@@ -91,9 +102,12 @@ export async function startTestApi(
     starter = fakeStarter(),
     metrics = createApiMetrics(),
     logger = pino({ level: 'silent' }),
-  }: Partial<Observers & { readonly pool: Pool; readonly starter: FakeStarter }> = {},
+    identity = NO_ISSUER,
+    rateLimits = UNLIMITED,
+  }: Partial<Observers & Parts> = {},
 ): Promise<TestApi> {
-  const deps = dependencies(register, pool, starter, { metrics, logger });
+  const observed = dependencies(register, pool, starter, { metrics, logger });
+  const deps = { ...observed, ...identity, rateLimits };
   const server = createServer(createApp(deps));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

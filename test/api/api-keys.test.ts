@@ -83,11 +83,13 @@ describe('a new key', () => {
     '2030-01-01T00:00:00',
     'tomorrow',
     7,
-    null,
   ])('that expires at %j is refused', async (expires_at) => {
     expect(await create({ expires_at })).toMatchObject({
       status: 422,
-      body: { code: 'invalid_command', errors: [{ pointer: '/expires_at' }] },
+      body: {
+        code: 'invalid_command',
+        errors: expect.arrayContaining([expect.objectContaining({ pointer: '/expires_at' })]),
+      },
     });
   });
 

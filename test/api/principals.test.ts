@@ -78,7 +78,10 @@ describe('a new principal', () => {
     const before = await register.count('select count(*) from principals');
     expect(await create({ ...AGENT, name: 'wrong', ...wrong })).toMatchObject({
       status: 422,
-      body: { code: 'invalid_command', errors: [{ pointer }] },
+      body: {
+        code: 'invalid_command',
+        errors: expect.arrayContaining([expect.objectContaining({ pointer })]),
+      },
     });
     expect(await register.count('select count(*) from principals')).toBe(before);
   });

@@ -14,7 +14,7 @@ export interface VerifiedClaims extends JWTPayload {
   readonly iat: number;
 }
 
-export type Verification =
+type Verification =
   | { readonly status: 'valid'; readonly claims: VerifiedClaims }
   /** `reason` is for the log; the caller learns only that it is not valid. */
   | { readonly status: 'invalid'; readonly reason: string }

@@ -2,7 +2,7 @@
 import type { Pool, Queryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
-export type AdministrationAction =
+type AdministrationAction =
   | 'principal_created'
   | 'principal_disabled'
   | 'principal_enabled'

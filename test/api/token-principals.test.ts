@@ -120,7 +120,7 @@ describe('somebody with a token', () => {
     });
     const [first, second] = [await tokenFor('hal'), await tokenFor('hal', { exp: now() + 400 })];
     const answers = await Promise.all([first, second, first].map((one) => show(one, limited)));
-    expect(answers.map(({ status }) => status).toSorted()).toContain(429);
+    expect(answers.map(({ status }) => status)).toContain(429);
     await limited.stop();
   });
 });

@@ -215,7 +215,7 @@ describe('the keys of the issuer', () => {
     ['errors', { status: 500, body: 'no' }],
     ['a page', { status: 200, body: '<html>' }],
     ['a redirect', { status: 302, body: '' }],
-    ['another document', { status: 200, body: '{"issuer":"https://other.test","jwks_uri":"x"}' }],
+    ['a document without keys', { status: 200, body: '{}' }],
   ])('that can’t be had, because it answers %s, are 503, and API keys work on', async (_, down) => {
     issuer.served.down = down;
     const fresh = await newApi();
@@ -228,6 +228,18 @@ describe('the keys of the issuer', () => {
       200,
     );
     issuer.served.down = undefined;
+    expect((await show(await tokenFor('ada'), fresh)).status).toBe(200);
+    await fresh.stop();
+  });
+
+  it('are not those of a document of another issuer', async () => {
+    const keys = issuer.served.keys.map(({ jwk }) => jwk);
+    const document = { issuer: 'https://other.test', jwks_uri: `${issuer.url}/jwks`, keys };
+    issuer.served.down = { status: 200, body: JSON.stringify(document) };
+    const fresh = await newApi();
+    expect((await show(await tokenFor('ada'), fresh)).status).toBe(503);
+    const right = { ...document, issuer: issuer.url };
+    issuer.served.down = { status: 200, body: JSON.stringify(right) };
     expect((await show(await tokenFor('ada'), fresh)).status).toBe(200);
     await fresh.stop();
   });

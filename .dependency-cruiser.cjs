@@ -23,7 +23,7 @@ const folders = {
   outbox: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   api: {
-    ours: ['domain', 'operations', 'store', 'temporal', 'observability'],
+    ours: ['domain', 'identity', 'operations', 'store', 'temporal', 'observability'],
     packages: ['express', 'rate-limiter-flexible', 'zod', 'zod-openapi'],
     node: true,
   },
@@ -50,7 +50,8 @@ const folders = {
   },
   signing: { node: true },
   policy: { ours: ['domain', 'observability'], packages: ['yaml', 'zod'], node: true },
-  bootstrap: { ours: ['domain', 'operations', 'store', 'signing'], node: true },
+  identity: { ours: ['domain'], packages: ['jose', 'zod'], node: true },
+  bootstrap: { ours: ['domain', 'identity', 'operations', 'store', 'signing'], node: true },
   observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
 };
 
@@ -111,7 +112,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/config\\.ts$' },
       to: {
-        pathNot: ['^src/(domain|signing)/', ...['zod'].map(inPackage)],
+        pathNot: ['^src/(domain|identity|signing)/', ...['zod'].map(inPackage)],
         dependencyTypesNot: ['core'],
       },
     },

@@ -92,6 +92,7 @@ export async function startDoor() {
     PORT: String(await freePort()),
     METRICS_PORT: String(await freePort()),
     DATABASE_URL: embeddedUrl(port),
+    HOLDFAST_FIRST_CREDENTIALS: '1',
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     HOLDFAST_HOME: home,
     LOG_LEVEL: 'error',

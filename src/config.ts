@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Connection } from './domain/connection.ts';
+import { oidcSettings, oidcVariables, type OidcSettings } from './identity/oidc-settings.ts';
 import type { KeyPlaces } from './signing/keys.ts';
 
 const anyPort = z.coerce.number().int().min(1).max(65_535);
@@ -67,6 +68,9 @@ const Environment = z.object({
   AUDIT_KEY_FILE: z.string().min(1).optional(),
   /** Folder of the sealer's public keys, for whoever verifies. */
   AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
+  ...oidcVariables,
+  /** 1: an empty database gets development credentials; unset: only that of the embedded default does. */
+  HOLDFAST_FIRST_CREDENTIALS: z.enum(['0', '1']).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** The policy file, for APIs and workers; unset: the one that is shipped. */
   POLICY_FILE: z.string().min(1).optional(),
@@ -131,6 +135,10 @@ export interface Config {
   readonly connections: readonly Connection[];
   /** Of the approval desk and of the audit's sealer; absolute paths. */
   readonly keys: Readonly<Record<'desk' | 'audit', KeyPlaces>>;
+  /** Undefined: only API keys are taken. */
+  readonly oidc: OidcSettings | undefined;
+  /** Whether an empty database gets development credentials. */
+  readonly firstCredentials: boolean;
 }
 
 /** Reads the environment; throws an `Error` that names the variable which can't be used. */
@@ -190,6 +198,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     relayIntervalMs: e.RELAY_INTERVAL_MS,
     rig,
     keys: keyPlaces(e, home),
+    oidc: oidcSettings(e),
+    firstCredentials: (e.HOLDFAST_FIRST_CREDENTIALS ?? (embedded ? '1' : '0')) === '1',
     connections: sandboxConnections(e.SANDBOX_URL ?? `http://127.0.0.1:${e.SANDBOX_PORT}`),
   };
 }

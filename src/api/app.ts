@@ -5,6 +5,7 @@ import type { ApiDependencies } from './dependencies.ts';
 import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
 import { problemDetails } from './middleware/problem-details.ts';
+import { apiKeysRoute } from './routes/api-keys.route.ts';
 import { auditEventsRoute } from './routes/audit-events.route.ts';
 import { cancelRoute } from './routes/cancel.route.ts';
 import { documentationRoute } from './routes/documentation.route.ts';
@@ -17,6 +18,7 @@ import { operatorHoldsRoute } from './routes/operator-holds.route.ts';
 import { operatorOperationsRoute } from './routes/operator-operations.route.ts';
 import { operatorQueueRoute } from './routes/operator-queue.route.ts';
 import { previewRoute } from './routes/preview.route.ts';
+import { principalsRoute } from './routes/principals.route.ts';
 import { providerEventsRoute } from './routes/provider-events.route.ts';
 
 export function createApp(deps: ApiDependencies): Express {
@@ -40,6 +42,8 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(operatorOperationsRoute(deps));
   app.use(operatorHoldsRoute(deps));
   app.use(grantsRoute(deps));
+  app.use(principalsRoute(deps));
+  app.use(apiKeysRoute(deps));
   app.use(() => {
     throw new HoldfastError('not_found', 'There is nothing at this path.');
   });

@@ -3,6 +3,7 @@ import { HoldfastError } from '../domain/operation-error.ts';
 import { KINDS } from '../operations/registry.ts';
 import { grantKind, revokeKind } from '../store/grants.store.ts';
 import type { Principal } from '../store/principals.store.ts';
+import { change } from './administer-principals.ts';
 import type { ApiDependencies } from './dependencies.ts';
 
 export interface GrantWish {
@@ -17,21 +18,22 @@ const PRINCIPAL_ID = /^[^\0]{1,255}$/;
 
 /** The agent's grants afterwards. */
 export async function changeGrant(
-  { pool, logger }: Pick<ApiDependencies, 'pool' | 'logger'>,
+  deps: Pick<ApiDependencies, 'pool' | 'issuer' | 'logger'>,
   { admin, principalId, kind, action }: GrantWish,
 ): Promise<readonly string[]> {
   if (!KINDS.includes(kind)) throw new HoldfastError('unknown_kind', 'There is no such kind.');
   if (!PRINCIPAL_ID.test(principalId)) throw noSuchPrincipal();
-  const change = { accountId: admin.accountId, principalId, kind };
-  const result = await (action === 'grant' ? grantKind : revokeKind)(pool, change);
-  if (result.status === 'not_found') throw noSuchPrincipal();
-  if (result.status === 'not_an_agent') {
-    throw new HoldfastError('wrong_state', 'Only agents hold grants.');
-  }
-  // The contract's closed list of audit types has none for this.
-  const what = { principal_id: principalId, kind, action, by: admin.principalId };
-  logger.warn(what, 'grant changed');
-  return result.grants;
+  return change(deps, admin, async (db, log) => {
+    const wanted = { accountId: admin.accountId, principalId, kind };
+    const result = await (action === 'grant' ? grantKind : revokeKind)(db, wanted);
+    if (result.status === 'not_found') throw noSuchPrincipal();
+    if (result.status === 'not_an_agent') {
+      throw new HoldfastError('wrong_state', 'Only agents hold grants.');
+    }
+    const given = action === 'grant' ? 'grant_given' : 'grant_taken';
+    if (result.changed) await log({ action: given, principalId, subject: kind });
+    return result.grants;
+  });
 }
 
 /** The same answer for a principal of another account and for one that never was. */

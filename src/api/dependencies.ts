@@ -9,12 +9,17 @@ import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
 import type { ReplayAudit } from './replay-audit.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { FindTokenCaller } from './token-callers.ts';
 import type { RestWatcher } from './rest-watcher.ts';
 import type { StartSoon } from './start-soon.ts';
 
 export interface ApiDependencies {
   readonly pool: Pool;
   readonly rateLimits: RateLimits;
+  /** Who shows a token of the identity provider; undefined where none is configured. */
+  readonly tokenCaller: FindTokenCaller | undefined;
+  /** The identity provider by its name; null where none is configured. */
+  readonly issuer: string | null;
   readonly connections: readonly Connection[];
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;

@@ -1,10 +1,12 @@
-// Who may do what operators do. Refusals by role are audited: somebody tried to decide who may not.
+// Who may do what operators and admins do. Refusals by role are audited: somebody tried to decide who may not.
+import type { RequestHandler } from 'express';
 import { HoldfastError } from '../domain/operation-error.ts';
 import type { OperationFile } from '../domain/operation.ts';
 import type { Refusal } from '../domain/resolution.ts';
 import type { Principal, Role } from '../store/principals.store.ts';
 import { recordRefusal } from '../store/refusals.store.ts';
 import type { ApiDependencies } from './dependencies.ts';
+import { principalOf } from './middleware/authenticate.ts';
 
 /** A request of somebody who decides. `route` is the path with its parameters as names. */
 export interface OperatorRequest {
@@ -21,6 +23,14 @@ export async function requireDecider(
   if (principal.roles.some((role) => roles.includes(role))) return;
   await recordRefusal(pool, { principal, code: 'forbidden', route });
   throw new HoldfastError('forbidden', `This needs one of the roles ${roles.join(', ')}.`);
+}
+
+/** After authentication and before the body is read: who is no admin learns nothing of what is wrong with it. */
+export function adminOnly(deps: Pick<ApiDependencies, 'pool'>, route: string): RequestHandler {
+  return async (_request, response, next) => {
+    await requireDecider(deps, { principal: principalOf(response), route }, ['admin']);
+    next();
+  };
 }
 
 /** Refusals of a person because of who they are; those of an operation's state are no attempt on anything. */

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
+import { tokenVerifier } from '../identity/verify-token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createApiMetrics, showPolicy } from '../observability/metrics.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
@@ -24,6 +25,7 @@ import { createRateLimits } from './rate-limits.ts';
 import { RestWatcher } from './rest-watcher.ts';
 import { serveApiMetrics } from './serve-api-metrics.ts';
 import { createStartSoon, type StartSoon } from './start-soon.ts';
+import { tokenCallers, type FindTokenCaller } from './token-callers.ts';
 
 /** Below Postgres' default of 100 together with two APIs and a worker. */
 const POOL_SIZE = 20;
@@ -82,6 +84,8 @@ export async function startApi(
     startSoon,
     replays,
     rateLimits: createRateLimits(config.rateLimits),
+    tokenCaller: tokenCallerOf(config, pool, logger),
+    issuer: config.oidc?.issuer ?? null,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: () => engineAnswers(client),
     eventReceiver: faults.readEvent(
@@ -108,6 +112,14 @@ export async function startApi(
       await pool.end();
     },
   };
+}
+
+function tokenCallerOf(
+  { oidc, connections }: Config,
+  pool: Pool,
+  logger: Logger,
+): FindTokenCaller | undefined {
+  return oidc && tokenCallers(oidc, tokenVerifier(oidc), { pool, logger, connections });
 }
 
 function cardOf(adapterName: string) {

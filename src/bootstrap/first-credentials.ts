@@ -1,8 +1,8 @@
 // The first credentials of an empty database, so that a fresh installation can be tried at once (contract §3). They are written to a
 // file that only its owner reads; the database keeps hashes.
-import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newApiKeySecret } from '../identity/api-key-secret.ts';
 import {
   addPrincipals,
   hasNoPrincipals,
@@ -78,7 +78,7 @@ function newPeople(account: string): Record<string, Credential> {
   return Object.fromEntries(
     Object.keys(PEOPLE).map((name) => [
       name,
-      { token: `hf_${randomBytes(32).toString('base64url')}`, principal_id: `${account}.${name}` },
+      { token: newApiKeySecret(), principal_id: `${account}.${name}` },
     ]),
   );
 }

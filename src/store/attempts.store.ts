@@ -57,7 +57,8 @@ async function lockUnchanged(
 ): Promise<LockedRow | undefined> {
   const { rows } = await db.query<LockedRow>(
     `select holdfast_now() as now, exists (
-       select 1 from grants g where g.principal_id = o.agent_id and g.kind = o.kind) as granted, ${IS_HELD} as held,
+       select 1 from grants g join principals p using (principal_id)
+       where g.principal_id = o.agent_id and g.kind = o.kind and p.disabled_at is null) as granted, ${IS_HELD} as held,
        coalesce(o.safe_resend_until > holdfast_now(), false) as resendable
      from operations o where operation_id = $1 and version = $2 for update of o`,
     [operation.operationId, operation.version],

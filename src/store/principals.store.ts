@@ -1,10 +1,11 @@
 // Who is asking: principals, their keys (stored as hashes) and their grants.
+import type { Role } from '../domain/principal.ts';
 import { sha256Bytes } from '../domain/sha256.ts';
 import { KNOWN_KEY, knownKeyFromRow, type KnownKey } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run, type Prepared } from './prepared.ts';
 
-export type Role = 'agent' | 'approver' | 'operator' | 'auditor' | 'admin';
+export type { Role };
 
 export interface Principal {
   readonly principalId: string;
@@ -18,16 +19,25 @@ export interface Principal {
 /** `last_used_at` is for people who tidy up keys; a write per request would cost more than the minute is worth. */
 const LAST_USE_RESOLUTION = '1 minute';
 
+/** Over `principals p`; $2 is the key that is looked up with it. */
+const WHO = `p.principal_id, p.account_id as account, p.owner, p.roles,
+       array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*`;
+const KNOWN = `left join lateral (
+       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true`;
+
 const CALLER: Prepared = {
   name: 'caller',
-  text: `select p.principal_id, p.account_id as account, p.owner, p.roles, a.key_id,
-       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use,
-       array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*
-     from api_keys a join principals p using (principal_id)
-     left join lateral (
-       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true
-     where a.secret_sha256 = $1 and a.revoked_at is null
+  text: `select a.key_id,
+       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use, ${WHO}
+     from api_keys a join principals p using (principal_id) ${KNOWN}
+     where a.secret_sha256 = $1 and a.revoked_at is null and p.disabled_at is null
        and (a.expires_at is null or a.expires_at > holdfast_now())`,
+};
+
+const TOKEN_CALLER: Prepared = {
+  name: 'token_caller',
+  text: `select ${WHO} from principals p ${KNOWN}
+     where p.principal_id = $1 and p.issuer is not null and p.disabled_at is null`,
 };
 
 /** The principal of a secret, and what one of its keys already stands for. */
@@ -37,7 +47,7 @@ export interface Caller {
 }
 
 /**
- * The principal of a secret; undefined where it is unknown, expired or revoked. With a `key`, the same statement looks up what that key
+ * The principal of a secret; undefined where it is unknown, expired or revoked, or its principal is disabled. With a `key`, the same statement looks up what that key
  * stands for in the principal's account: a submit needs both, and a round trip is most of what a replay costs.
  */
 export async function findCaller(
@@ -49,6 +59,28 @@ export async function findCaller(
   const [row] = rows;
   if (!row) return undefined;
   if (row.note_use) await noteUse(pool, row.key_id);
+  return callerFromRow(row, key);
+}
+
+/** The same for a principal whose token was verified; undefined where it is disabled. */
+export async function findTokenCaller(
+  pool: Pool,
+  principalId: string,
+  key: string | null,
+): Promise<Caller | undefined> {
+  const { rows } = await run(pool, TOKEN_CALLER, [principalId, key]);
+  return rows[0] && callerFromRow(rows[0], key);
+}
+
+interface CallerRow extends Readonly<Record<string, unknown>> {
+  readonly principal_id: string;
+  readonly account: string;
+  readonly owner: string;
+  readonly roles: readonly Role[];
+  readonly grants: readonly string[];
+}
+
+function callerFromRow(row: CallerRow, key: string | null): Caller {
   const principal: Principal = {
     principalId: row.principal_id,
     accountId: row.account,
@@ -56,7 +88,7 @@ export async function findCaller(
     roles: row.roles,
     grants: row.grants,
   };
-  const isKnown = key !== null && row.operation_id !== null;
+  const isKnown = key !== null && row['operation_id'] !== null;
   return { principal, known: isKnown ? knownKeyFromRow(row, key) : undefined };
 }
 

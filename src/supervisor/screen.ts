@@ -18,7 +18,10 @@ export function readyScreen(config: Config): string {
     ['Sandbox admin', `http://127.0.0.1:${ports.sandboxAdmin}`],
     ['Metrics', `http://127.0.0.1:${ports.metrics}/metrics`],
     ['Postgres', postgres.embedded ? postgres.url : 'as DATABASE_URL says'],
-    ['Credentials', credentialsPath(config.home)],
+    [
+      'Credentials',
+      config.firstCredentials ? credentialsPath(config.home) : 'as docs/identity.md says',
+    ],
     ['Logs', `${config.home}/logs`],
   ];
   return [
@@ -27,10 +30,7 @@ export function readyScreen(config: Config): string {
     '',
     ...rows.map(([what, where]) => `  ${what.padEnd(15)}${where}`),
     '',
-    'Try a payment; run it twice and the second answer is the stored first one:',
-    '',
-    tryIt(config),
-    '',
+    ...(config.firstCredentials ? tryIt(config) : []),
     'Ctrl-C stops everything; the next start goes on where this one stopped.',
     '',
     `ready ${apiUrl(config)}`,
@@ -38,7 +38,7 @@ export function readyScreen(config: Config): string {
   ].join('\n');
 }
 
-function tryIt(config: Config): string {
+function tryIt(config: Config): string[] {
   const read = `require(${JSON.stringify(credentialsPath(config.home))}).accounts.acct_a.agent.token`;
   const payment = {
     amount: '25.00',
@@ -47,11 +47,14 @@ function tryIt(config: Config): string {
     invoice_id: 'inv_first',
   };
   return [
+    'Try a payment; run it twice and the second answer is the stored first one:',
+    '',
     `  curl -i ${apiUrl(config)}/agent/operations/payment \\`,
     `    -H "Authorization: Bearer $(node -p ${shellQuoted(read)})" \\`,
     `    -H 'Idempotency-Key: first-payment' -H 'Prefer: wait=10' -H 'Content-Type: application/json' \\`,
     `    -d ${shellQuoted(JSON.stringify(payment))}`,
-  ].join('\n');
+    '',
+  ];
 }
 
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

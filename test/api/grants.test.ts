@@ -49,6 +49,21 @@ describe('a grant', () => {
     expect((await stored(register, id)).operation.status).toBe('REJECTED');
   });
 
+  it('is written down once, with who gave or took it', async () => {
+    for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE']) {
+      await change(method, 'acct_a.agent_2', 'refund');
+    }
+    expect(
+      await register.rows(
+        `select action, by_principal, subject from administration_log
+         where principal_id = 'acct_a.agent_2' order by entry_id`,
+      ),
+    ).toEqual([
+      { action: 'grant_given', by_principal: ADMIN, subject: 'refund' },
+      { action: 'grant_taken', by_principal: ADMIN, subject: 'refund' },
+    ]);
+  });
+
   it('given or taken again changes nothing', async () => {
     for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE']) {
       expect((await change(method, 'acct_a.agent', 'refund')).status).toBe(200);

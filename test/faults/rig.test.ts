@@ -33,6 +33,7 @@ beforeAll(async () => {
     ...(Object.fromEntries(await Promise.all(free)) as Record<string, string>),
     HOLDFAST_HOME: home,
     DATABASE_URL: database.url,
+    HOLDFAST_FIRST_CREDENTIALS: '1',
     TEMPORAL_ADDRESS: address,
     TEMPORAL_TASK_QUEUE: taskQueue,
   };

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDependencies } from '../../src/api/dependencies.ts';
+import type { RateLimits } from '../../src/api/rate-limits.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
 import { readConfig } from '../../src/config.ts';
@@ -54,11 +55,17 @@ interface Observers {
   readonly logger: Logger;
 }
 
-interface ApiParts {
+type Identity = Pick<ApiDependencies, 'tokenCaller' | 'issuer'>;
+const UNLIMITED: RateLimits = { count: async () => {} };
+const NO_ISSUER: Identity = { tokenCaller: undefined, issuer: null };
+
+interface Parts {
   readonly pool: Pool;
   readonly starter: FakeStarter;
   readonly policy: () => Policy;
   readonly policyIsFresh: () => boolean;
+  readonly identity: Identity;
+  readonly rateLimits: RateLimits;
 }
 
 function dependencies(
@@ -66,7 +73,7 @@ function dependencies(
   pool: Pool,
   starter: FakeStarter,
   { metrics, logger }: Observers,
-  { policy, policyIsFresh }: Pick<ApiParts, 'policy' | 'policyIsFresh'>,
+  { policy, policyIsFresh }: Pick<Parts, 'policy' | 'policyIsFresh'>,
 ): ApiDependencies {
   return {
     pool,
@@ -82,7 +89,8 @@ function dependencies(
     installationId: randomUUID(),
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
-    rateLimits: { count: async () => {} },
+    rateLimits: UNLIMITED,
+    ...NO_ISSUER,
     watcher: new RestWatcher((ids) => readStates(pool, ids)),
     engineAnswers: async () => true,
     eventReceiver: () => undefined,
@@ -102,10 +110,13 @@ export async function startTestApi(
     logger = pino({ level: 'silent' }),
     policy = () => SHIPPED_POLICY,
     policyIsFresh = () => true,
-  }: Partial<Observers & ApiParts> = {},
+    identity = NO_ISSUER,
+    rateLimits = UNLIMITED,
+  }: Partial<Observers & Parts> = {},
 ): Promise<TestApi> {
   const rules = { policy, policyIsFresh };
-  const deps = dependencies(register, pool, starter, { metrics, logger }, rules);
+  const observed = dependencies(register, pool, starter, { metrics, logger }, rules);
+  const deps = { ...observed, ...identity, rateLimits };
   const server = createServer(createApp(deps));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,7 @@
 // Who is asking. The account comes from the credential and from nowhere else.
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HoldfastError } from '../../domain/operation-error.ts';
+import { looksLikeToken } from '../../identity/verify-token.ts';
 import {
   findCaller,
   type Caller,
@@ -9,7 +10,8 @@ import {
 } from '../../store/principals.store.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
+/** Tokens of providers that list groups are long; more than this no header should hold. */
+const BEARER = /^Bearer +([\x21-\x7e]{1,8192})$/i;
 
 /** What a key stands for is looked up with who asks; see `callerOf`. */
 export interface Prefetch {
@@ -19,28 +21,50 @@ export interface Prefetch {
 const NO_KEY: Prefetch = { keyOf: () => null };
 
 /**
- * Puts the principal of an API key into `response.locals` and counts the request against its limits; everyone else is 401. Failed
- * attempts have no limit of their own: keys are 256 random bits, so there is nothing to guess; by address it would let one client lock
- * out all others behind the same proxy; and what they cost is bounded by admission, which comes first.
+ * Puts the principal of an API key or token into `response.locals` and counts the request against its limits; everyone else is 401,
+ * without a word on what was wrong. Failed attempts have no limit of their own: keys are 256 random bits, so there is nothing to guess;
+ * by address it would let one client lock out all others behind the same proxy; and what they cost is bounded by admission, which comes
+ * first.
  */
 export function authenticate(
-  { pool, rateLimits }: Pick<ApiDependencies, 'pool' | 'rateLimits'>,
+  deps: Pick<ApiDependencies, 'pool' | 'rateLimits' | 'tokenCaller'>,
   { keyOf }: Prefetch = NO_KEY,
 ): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
-    const [credential = '', ...more] = request.headersDistinct['authorization'] ?? [];
-    // Two credentials are none: whoever checked the other one meant somebody else.
-    const [, secret] = (more.length === 0 && BEARER.exec(credential)) || [];
+    const secret = bearerOf(request);
     const caller =
-      secret === undefined ? undefined : await findCaller(pool, secret, keyOf(request));
+      secret === undefined ? undefined : await callerBehind(deps, secret, keyOf(request));
     if (!caller) {
-      response.set('WWW-Authenticate', 'Bearer');
-      throw new HoldfastError('unauthenticated', 'Send a valid API key as a bearer token.');
+      response.set('WWW-Authenticate', secret === undefined ? CHALLENGE : INVALID_CREDENTIAL);
+      throw new HoldfastError(
+        'unauthenticated',
+        'Send a valid API key or token as a bearer token.',
+      );
     }
     response.locals['caller'] = caller;
-    await rateLimits.count(caller.principal.principalId, request.method);
+    await deps.rateLimits.count(caller.principal.principalId, request.method);
     next();
   };
+}
+
+/** RFC 6750 §3: an error code only where a credential was sent. */
+const CHALLENGE = 'Bearer realm="holdfast"';
+const INVALID_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
+
+function bearerOf(request: Request): string | undefined {
+  const [credential = '', ...more] = request.headersDistinct['authorization'] ?? [];
+  // Two credentials are none: whoever checked the other one meant somebody else.
+  return more.length === 0 ? BEARER.exec(credential)?.[1] : undefined;
+}
+
+function callerBehind(
+  { pool, tokenCaller }: Pick<ApiDependencies, 'pool' | 'tokenCaller'>,
+  secret: string,
+  key: string | null,
+): Promise<Caller | undefined> {
+  return tokenCaller && looksLikeToken(secret)
+    ? tokenCaller(secret, key)
+    : findCaller(pool, secret, key);
 }
 
 /** The principal of an authenticated request. */

@@ -1,4 +1,5 @@
 // Every route that the document shows. A test compares this with the routes of the app.
+import { apiKeyContracts } from '../routes/api-keys.contract.ts';
 import { auditEventsContracts } from '../routes/audit-events.contract.ts';
 import { documentationContracts } from '../routes/documentation.contract.ts';
 import { grantContracts } from '../routes/grants.contract.ts';
@@ -10,6 +11,7 @@ import { operatorHoldContracts } from '../routes/operator-holds.contract.ts';
 import { operatorOperationContracts } from '../routes/operator-operations.contract.ts';
 import { operatorQueueContracts } from '../routes/operator-queue.contract.ts';
 import { previewContracts } from '../routes/preview.contract.ts';
+import { principalContracts } from '../routes/principals.contract.ts';
 import { providerEventsContracts } from '../routes/provider-events.contract.ts';
 import type { RouteContract } from './contract.ts';
 
@@ -22,6 +24,8 @@ export const ALL_CONTRACTS: readonly RouteContract[] = [
   operatorOperationContracts,
   operatorHoldContracts,
   grantContracts,
+  principalContracts,
+  apiKeyContracts,
   auditEventsContracts,
   providerEventsContracts,
   healthContracts,

@@ -46,7 +46,8 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
           bearer: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API key. The account comes from it and from nowhere else.',
+            description:
+              'An API key, or a token (JWT) of the configured identity provider. The account comes from it and from nowhere else.',
           },
         },
         schemas: { Operation: operation, Problem: problem },

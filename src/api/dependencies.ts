@@ -1,6 +1,6 @@
 // What the API works with; given once by its composition root.
 import type { CapabilityCard } from '../domain/capability-card.ts';
-import type { Connection } from '../domain/connection.ts';
+import type { BareConnection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiMetrics } from '../observability/metrics.ts';
@@ -14,7 +14,7 @@ import type { StartSoon } from './start-soon.ts';
 export interface ApiDependencies {
   readonly pool: Pool;
   readonly rateLimits: RateLimits;
-  readonly connections: readonly Connection[];
+  readonly connections: readonly BareConnection[];
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;
   readonly plan: PlanSettings;

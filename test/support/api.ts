@@ -8,7 +8,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDependencies } from '../../src/api/dependencies.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
-import { readConfig } from '../../src/config.ts';
+import { apiConfigOf, readConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
 import { adapters } from '../../src/providers/index.ts';
@@ -45,7 +45,7 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-const config = readConfig({});
+const config = apiConfigOf(readConfig({}));
 
 interface Observers {
   readonly metrics: ApiMetrics;

@@ -1,4 +1,4 @@
-// The worker: the workflows' engine side, their activities, and beside them the relay and the sweep.
+// The worker: the workflows' engine side, their activities, and beside them the relay, the sweep and retention.
 import { hostname } from 'node:os';
 import {
   makeTelemetryFilterString,
@@ -12,12 +12,14 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createWorkerMetrics } from '../observability/metrics.ts';
+import { personalMembersOf } from '../operations/registry.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
 import type { ProviderAdapter } from '../providers/provider.ts';
 import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
+import { EXPIRE_AGAIN_MS, expireOnce } from '../retention/expire.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
@@ -110,7 +112,7 @@ export async function startWorker(
   };
 }
 
-/** Relay and sweep; answers how they are stopped. */
+/** Relay, sweep and retention; answers how they are stopped. */
 function startLoops(config: Config, deps: RelayDependencies): () => Promise<unknown> {
   const report = (what: string) => (error: unknown) => deps.logger.warn({ err: error }, what);
   const relay = repeat({
@@ -125,7 +127,15 @@ function startLoops(config: Config, deps: RelayDependencies): () => Promise<unkn
     round: (stopping) => sweepOnce({ ...deps, intervalMs: config.sweepIntervalMs }, stopping),
     onError: report('sweep round failed'),
   });
-  return () => Promise.all([relay.stop(), sweep.stop()]);
+  const { everyMs, afterMs: retentionMs } = config.retention;
+  const expiry = { ...deps, retentionMs, personalOf: personalMembersOf };
+  const retention = repeat({
+    everyMs,
+    againMs: EXPIRE_AGAIN_MS,
+    round: (stopping) => expireOnce(expiry, stopping),
+    onError: report('retention round failed'),
+  });
+  return () => Promise.all([relay.stop(), sweep.stop(), retention.stop()]);
 }
 
 function nativeOptions(config: Config): NativeConnectionOptions {

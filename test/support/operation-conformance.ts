@@ -181,6 +181,20 @@ export function describeConformance(kindCase: ConformanceCase): void {
       );
     });
 
+    it('names as personal only members that it has', () => {
+      expect(members).toEqual(expect.arrayContaining([...definition.personal]));
+    });
+
+    it('is judged by its policy alike when retention has taken what is personal', () => {
+      fc.assert(
+        fc.property(bodies, (body) => {
+          const command = commandOf(definition, body);
+          const left = definition.personal.reduce(without, command);
+          expect(definition.policy(left)).toEqual(definition.policy(command));
+        }),
+      );
+    });
+
     it.each(adapters.map((adapter) => [adapter.name, adapter] as const))(
       'has a mapping in the adapter %s, which gives equal bytes for equal commands',
       (_, adapter) => {

@@ -29,6 +29,7 @@ export const payment = defineOperation({
   // One invoice is paid once, however many agents plan it anew.
   businessKey: (command) => [command.invoice_id],
   onDuplicate: 'refuse',
+  personal: ['customer_id', 'memo'],
   policy: (command) => paymentPolicy(moneyOf(command)),
   policySummary:
     'Waits for a person from a threshold per currency on, and in currencies without one.',

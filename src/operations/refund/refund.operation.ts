@@ -20,6 +20,7 @@ export const refund = defineOperation({
   canonicalise: (input, context) => canonicalMoney(input, context),
   businessKey: () => null,
   onDuplicate: 'refuse',
+  personal: ['reason'],
   target: {
     kind: 'payment',
     compensates: true,

@@ -21,6 +21,7 @@ export const ticket = defineOperation({
   businessKey: ({ project, source_event_id: event }) =>
     event === undefined ? null : [project, event],
   onDuplicate: 'reuse',
+  personal: ['title', 'description', 'assignee'],
   policy: () => ({ verdict: 'allow', reason: 'tickets are not held' }),
   policySummary: 'Never waits.',
 });

@@ -22,6 +22,7 @@ const folders = {
   },
   outbox: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
+  retention: { ours: ['domain', 'store', 'observability'] },
   api: {
     ours: ['domain', 'identity', 'operations', 'store', 'temporal', 'observability'],
     packages: ['express', 'rate-limiter-flexible', 'zod', 'zod-openapi'],
@@ -42,7 +43,7 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'observability', 'policy'],
+      ...['outbox', 'recovery', 'retention', 'observability', 'policy'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],

@@ -3,7 +3,11 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Connection } from './domain/connection.ts';
+import {
+  withoutCredential,
+  type BareConnection,
+  type CredentialedConnection,
+} from './domain/connection.ts';
 import { oidcSettings, oidcVariables, type OidcSettings } from './identity/oidc-settings.ts';
 import type { KeyPlaces } from './signing/keys.ts';
 
@@ -28,6 +32,12 @@ const SHIPPED_POLICY = fileURLToPath(new URL('../policies/default.yaml', import.
 
 /** Ten years: nobody waits longer, and sums of times stay dates. */
 const LONGEST_APPROVAL_TTL_MS = 10 * 366 * 24 * 3_600_000;
+
+/** A hundred years: whoever must keep everything says so, and sums of times stay dates. */
+const LONGEST_RETENTION_MS = 10 * LONGEST_APPROVAL_TTL_MS;
+
+/** Thirty days: longer than any provider here disputes a call's outcome by itself, short enough to keep no archive of people. */
+const RETENTION_MS = 30 * 24 * 3_600_000;
 
 /** With the rig somebody moves the clock and wants to see what becomes due by it. */
 const RIGGED_SWEEP_MS = 1_000;
@@ -88,6 +98,10 @@ const Environment = z.object({
   RATE_LIMIT_READS_PER_S: perSecond(200),
   /** How often unsettled rows are compared with the engine (contract §7). */
   SWEEP_INTERVAL_MS: milliseconds(30_000),
+  /** How long after its settling an operation keeps what is personal. */
+  RETENTION_MS: milliseconds(RETENTION_MS).pipe(z.number().max(LONGEST_RETENTION_MS)),
+  /** How often operations past it are looked for: a minute is nothing against days. */
+  RETENTION_INTERVAL_MS: milliseconds(60_000),
   /** How often undelivered outbox messages are looked for; the API delivers at once when it can. */
   RELAY_INTERVAL_MS: milliseconds(1_000),
   /** 1: `scripts/rig` may stop, kill and part the processes of the embedded default. For trying faults, never for work. */
@@ -130,15 +144,26 @@ export interface Config {
   readonly rateLimits: { readonly submitsPerS: number; readonly readsPerS: number };
   readonly sweepIntervalMs: number;
   readonly relayIntervalMs: number;
+  /** What is personal goes `afterMs` after the settling; a round every `everyMs`. */
+  readonly retention: { readonly afterMs: number; readonly everyMs: number };
   /** True: the rig's channel is served, and crash points are installed. */
   readonly rig: boolean;
-  readonly connections: readonly Connection[];
+  readonly connections: readonly CredentialedConnection[];
   /** Of the approval desk and of the audit's sealer; absolute paths. */
   readonly keys: Readonly<Record<'desk' | 'audit', KeyPlaces>>;
   /** Undefined: only API keys are taken. */
   readonly oidc: OidcSettings | undefined;
   /** Whether an empty database gets development credentials. */
   readonly firstCredentials: boolean;
+}
+
+/** What an API is given: it answers clients, and nothing in it can name or resolve a provider's credential. */
+export type ApiConfig = Omit<Config, 'connections'> & {
+  readonly connections: readonly BareConnection[];
+};
+
+export function apiConfigOf(config: Config): ApiConfig {
+  return { ...config, connections: config.connections.map(withoutCredential) };
 }
 
 /** Reads the environment; throws an `Error` that names the variable which can't be used. */
@@ -196,6 +221,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     sweepIntervalMs: rig ? Math.min(e.SWEEP_INTERVAL_MS, RIGGED_SWEEP_MS) : e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
+    retention: {
+      afterMs: e.RETENTION_MS,
+      // A short retention is somebody trying it; with the rig they move the clock instead.
+      everyMs: Math.min(e.RETENTION_INTERVAL_MS, e.RETENTION_MS, rig ? RIGGED_SWEEP_MS : Infinity),
+    },
     rig,
     keys: keyPlaces(e, home),
     oidc: oidcSettings(e),
@@ -229,7 +259,7 @@ function refuseOtherThanLoopback(e: z.infer<typeof Environment>): void {
 }
 
 /** The embedded default: each development account has its own account at the sandbox, so tokens are the agents' keys. */
-function sandboxConnections(baseUrl: string): Connection[] {
+function sandboxConnections(baseUrl: string): CredentialedConnection[] {
   return ['acct_a', 'acct_b'].map((account) => ({
     name: `sandbox_${account}`,
     adapter: 'sandbox',

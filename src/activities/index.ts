@@ -7,10 +7,11 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createDispatch, createResend } from './dispatch.activity.ts';
 import { createLookUpOutcome } from './look-up-outcome.activity.ts';
 import { observeEnd } from './observe.ts';
+import { withQuietErrors } from './quiet-errors.ts';
 import { stepAfter } from './send.ts';
 
 export function createActivities(deps: ActivityDependencies): OperationActivities {
-  return {
+  return withQuietErrors({
     dispatch: createDispatch(deps),
     resend: createResend(deps),
     lookUpOutcome: createLookUpOutcome(deps),
@@ -25,5 +26,5 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     },
     approvalWait: async ({ operation_id }) =>
       (await expireApprovalIfDue(deps.pool, operation_id)) ?? null,
-  };
+  });
 }

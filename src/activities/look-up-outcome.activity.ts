@@ -47,7 +47,7 @@ function wasReconciled({ operation, attempts }: OperationFile): boolean {
 
 async function lookUp(deps: ActivityDependencies, { operation, attempts }: OperationFile) {
   const provider = deps.providers(operation.connection);
-  const requestBody = attempts[0]?.requestBody ?? '';
+  const requestBody = attempts[0] ? attempts[0].requestBody : '';
   const contact = contactFor(operation, provider, requestBody, LOOKUP_DEADLINE_MS);
   return observeCall(deps, operation, 'lookup', () => provider.adapter.lookUp(contact));
 }

@@ -4,12 +4,12 @@ import type { ConnectedProvider } from '../providers/connected-providers.ts';
 import type { ProviderContact } from '../providers/provider.ts';
 
 /** Everything that a contact needs; `requestBody` are the stored bytes of the operation's first intent. */
-export function contactFor(
+export function contactFor<Body extends string | null>(
   operation: Operation,
   provider: ConnectedProvider,
-  requestBody: string,
+  requestBody: Body,
   deadlineMs: number,
-): ProviderContact {
+): ProviderContact<Body> {
   return {
     baseUrl: provider.connection.baseUrl,
     credential: provider.credential,

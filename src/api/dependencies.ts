@@ -1,6 +1,6 @@
 // What the API works with; given once by its composition root.
 import type { CapabilityCard } from '../domain/capability-card.ts';
-import type { Connection } from '../domain/connection.ts';
+import type { BareConnection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -20,7 +20,7 @@ export interface ApiDependencies {
   readonly tokenCaller: FindTokenCaller | undefined;
   /** The identity provider by its name; null where none is configured. */
   readonly issuer: string | null;
-  readonly connections: readonly Connection[];
+  readonly connections: readonly BareConnection[];
   /** Capability card of an adapter by its name. */
   readonly cardOf: (adapter: string) => CapabilityCard;
   readonly plan: PlanSettings;

@@ -1,7 +1,7 @@
 // The API's process: dependencies, checks that must hold before the first request, and listening.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { ApiConfig } from '../config.ts';
 import { connectionProblems } from '../domain/connection.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import { tokenVerifier } from '../identity/verify-token.ts';
@@ -57,7 +57,7 @@ export interface RunningApi {
 
 /** Starts to listen; throws with a sentence where configuration and database don't fit together. */
 export async function startApi(
-  config: Config,
+  config: ApiConfig,
   logger: Logger,
   faults: ApiFaults = NO_FAULTS,
 ): Promise<RunningApi> {
@@ -115,7 +115,7 @@ export async function startApi(
 }
 
 function tokenCallerOf(
-  { oidc, connections }: Config,
+  { oidc, connections }: ApiConfig,
   pool: Pool,
   logger: Logger,
 ): FindTokenCaller | undefined {
@@ -129,7 +129,7 @@ function cardOf(adapterName: string) {
 }
 
 /** What must hold before the first request: every account is served, every adapter and every stored kind is known. */
-async function refuseMisfits(config: Config, pool: Pool): Promise<void> {
+async function refuseMisfits(config: ApiConfig, pool: Pool): Promise<void> {
   for (const connection of config.connections) adapterOf(connection, adapters);
   const problems = connectionProblems(config.connections, await accountsInUse(pool), KINDS);
   const unregistered = (await kindVersionsInUse(pool))

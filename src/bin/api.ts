@@ -1,6 +1,6 @@
 // Composition root of the API's process.
 import { startApi, type ApiFaults } from '../api/start-api.ts';
-import type { Config } from '../config.ts';
+import { apiConfigOf, type Config } from '../config.ts';
 import { watchCrashPoints } from '../rig/crash-points.ts';
 import { proxyDatabase } from '../rig/database-proxy.ts';
 import { before, faultyStarter } from '../rig/faulty-parts.ts';
@@ -9,8 +9,8 @@ import { runProcess } from './run-process.ts';
 
 await runProcess('api', async (config, logger) =>
   config.rig
-    ? startApi(await throughProxy(config), logger, faultsOf(config))
-    : startApi(config, logger),
+    ? startApi(apiConfigOf(await throughProxy(config)), logger, faultsOf(config))
+    : startApi(apiConfigOf(config), logger),
 );
 
 function faultsOf({ home }: Config): ApiFaults {

@@ -1,6 +1,6 @@
 // A connection is a configured adapter with its credential. It serves the operations of some accounts and kinds and is frozen at claim.
 
-/** Where a credential is found; the value itself is read by the worker only. */
+/** Where a secret is found: a credential by the worker only, a webhook secret by the API only. */
 export type CredentialReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'literal'; readonly value: string };
@@ -13,23 +13,39 @@ export function resolveCredential(
   return reference.from === 'literal' ? reference.value : env[reference.name];
 }
 
+/** A connection as every process may know it. */
 export interface Connection {
   readonly name: string;
   readonly adapter: string;
   readonly baseUrl: string;
-  readonly credential: CredentialReference;
   /** What the provider signs its events with. */
   readonly webhookSecret: CredentialReference;
   readonly accounts: readonly string[];
   readonly kinds: readonly string[];
 }
 
+/** With its credential: what the worker is given. */
+export interface CredentialedConnection extends Connection {
+  readonly credential: CredentialReference;
+}
+
+/** Without: what an API is given. One with a credential doesn't pass for it. */
+export type BareConnection = Connection & { readonly credential?: never };
+
+/** The connection without its credential, not even its name. */
+export function withoutCredential({
+  credential: _credential,
+  ...rest
+}: CredentialedConnection): BareConnection {
+  return rest;
+}
+
 /** The one connection that serves an account's operations of a kind; undefined where none does. */
-export function connectionFor(
-  connections: readonly Connection[],
+export function connectionFor<One extends Connection>(
+  connections: readonly One[],
   accountId: string,
   kind: string,
-): Connection | undefined {
+): One | undefined {
   return connections.find((one) => one.accounts.includes(accountId) && one.kinds.includes(kind));
 }
 

@@ -61,6 +61,11 @@ export interface Operation {
   readonly possibleDuplicateOf: string | null;
   /** The person who settled it; from then on only people do. Null where evidence of the provider did. */
   readonly resolvedBy: string | null;
+  /** Since when a settled operation holds words that retention may take; null while it is open. */
+  readonly wordsAt: string | null;
+  /** When retention took what is personal, and when an operator had it taken; null where it never was. */
+  readonly expiredAt: string | null;
+  readonly erasedAt: string | null;
 }
 
 /** `null` while the call runs, or for ever when its worker was lost. */
@@ -70,7 +75,8 @@ export type AttemptOutcome = 'succeeded' | 'failed' | 'pending' | 'unknown' | 'n
 export interface Attempt {
   readonly number: number;
   readonly purpose: 'dispatch' | 'resend';
-  readonly requestBody: string;
+  /** Null once retention or erasure took it. */
+  readonly requestBody: string | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly outcome: AttemptOutcome;

@@ -1,5 +1,6 @@
 // A policy that is asked about one operation while it is claimed: some of what it wants to know stands in the register and is read under
 // locks, but only where a rule or ceiling asks for it.
+import { sha256Hex } from './sha256.ts';
 import {
   decide,
   holds,
@@ -16,7 +17,7 @@ export interface CeilingQuestion {
   readonly kinds: readonly string[];
   readonly currency: string;
   readonly per: PolicyCeiling['per'];
-  /** The agent, the destination ('' where there is none), or the account. */
+  /** The agent, the account, or the destination's digest ('' where there is none). */
   readonly of: string;
 }
 
@@ -63,11 +64,18 @@ export function policyCase(
 }
 
 function questionOf({ name, kinds, per }: PolicyCeiling, facts: PolicyFacts): CeilingQuestion {
-  const { agent, account, destination = '', money } = facts;
-  const of = { agent, account, destination }[per];
+  const { agent, account, money } = facts;
+  const of = { agent, account, destination: digestOf(facts) }[per];
   return { ceiling: name, kinds, currency: money?.currency ?? '', per, of };
 }
 
-function reservationOf({ money, destination = '' }: PolicyFacts): Reservation | null {
-  return money ? { currency: money.currency, amountMinor: money.minor, destination } : null;
+function reservationOf(facts: PolicyFacts): Reservation | null {
+  const { money } = facts;
+  if (!money) return null;
+  return { currency: money.currency, amountMinor: money.minor, destination: digestOf(facts) };
+}
+
+/** A customer's id is personal and goes with retention; a digest may stay and is as good for telling two apart. */
+function digestOf({ destination }: PolicyFacts): string {
+  return destination === undefined ? '' : sha256Hex(destination);
 }

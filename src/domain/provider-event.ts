@@ -26,8 +26,8 @@ export interface EventReceiver {
   readonly connection: string;
   /** The event, or undefined where its signature is wrong or old, or it can't be read. */
   read(body: string, header: (name: string) => string | undefined): ProviderEvent | undefined;
-  /** True where the object in the event has the parameters that were sent. */
-  matches(body: string, kind: string, requestBody: string): boolean;
+  /** True where the object in the event has the parameters that were sent, or the bytes to compare with are gone. */
+  matches(body: string, kind: string, requestBody: string | null): boolean;
 }
 
 export type EventReceivers = (connectionName: string) => EventReceiver | undefined;

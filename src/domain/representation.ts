@@ -126,5 +126,8 @@ export function representationOf({ operation: o, attempts, approval }: Operation
     created_at: o.createdAt,
     updated_at: o.updatedAt,
     settled_at: isSettled(o.status) ? o.settledAt : null,
+    // Shown only where it happened: then the command is not all of what was asked for.
+    ...(o.expiredAt === null ? {} : { expired_at: o.expiredAt }),
+    ...(o.erasedAt === null ? {} : { erased_at: o.erasedAt }),
   };
 }

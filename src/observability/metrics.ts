@@ -161,5 +161,15 @@ export function createRegisterGauges(registry: Registry) {
       'How long the one that waits longest has been due; 0 where there is none.',
       [],
     ),
+    retentionDue: gauge(
+      'holdfast_retention_due_operations',
+      'Settled operations past retention that still hold what is personal.',
+      [],
+    ),
+    retentionOldestDue: gauge(
+      'holdfast_retention_oldest_due_seconds',
+      'How long past retention the oldest of them is; 0 where there is none.',
+      [],
+    ),
   };
 }

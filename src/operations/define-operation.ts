@@ -35,6 +35,11 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
   readonly businessKey: (command: Command) => readonly string[] | null;
   /** What a taken business key means: refuse the newcomer, or let its key stand for the operation that has it. */
   readonly onDuplicate: 'refuse' | 'reuse';
+  /**
+   * Members that name somebody or are somebody's words; retention and erasure take them from command and result. Policy and target
+   * rules must do without them.
+   */
+  readonly personal: readonly (keyof NoInfer<Command> & string)[];
   readonly target?: TargetRule<Command>;
   /** What rules of the policy may ask about a command; `target` is the command of the operation that it acts on, null where none is known. */
   readonly facts: (command: Command, target: JsonObject | null) => KindFacts;
@@ -52,6 +57,8 @@ export interface OperationDefinition {
   readonly command: z.ZodType<JsonObject>;
   readonly businessKey: (command: JsonObject) => string | null;
   readonly onDuplicate: 'refuse' | 'reuse';
+  /** Members of command and result that retention and erasure take. */
+  readonly personal: readonly string[];
   readonly target: TargetRule<JsonObject> | null;
   readonly facts: (command: JsonObject, target: JsonObject | null) => KindFacts;
 }

@@ -21,3 +21,10 @@ export function currentDefinition(kind: string): OperationDefinition | undefined
 export function definitionOf(kind: string, version: number): OperationDefinition | undefined {
   return DEFINITIONS.find((one) => one.kind === kind && one.version === version);
 }
+
+/** The personal members of a stored operation's kind; throws where its version is no longer registered. */
+export function personalMembersOf(kind: string, version: number): readonly string[] {
+  const definition = definitionOf(kind, version);
+  if (!definition) throw new Error(`${kind} ${version} is not registered`);
+  return definition.personal;
+}

@@ -1,5 +1,9 @@
 // The connections of this installation with their adapters and credentials: what the worker can reach.
-import { resolveCredential, type Connection } from '../domain/connection.ts';
+import {
+  resolveCredential,
+  type Connection,
+  type CredentialedConnection,
+} from '../domain/connection.ts';
 import type { ProviderAdapter } from './provider.ts';
 
 export interface ConnectedProvider {
@@ -13,7 +17,7 @@ export type ConnectedProviders = (connectionName: string) => ConnectedProvider;
 
 /** Resolves every connection at start, so that a missing adapter or credential stops the process and not a payment. */
 export function connectProviders(
-  connections: readonly Connection[],
+  connections: readonly CredentialedConnection[],
   adapters: readonly ProviderAdapter[],
   env: Readonly<Record<string, string | undefined>>,
 ): ConnectedProviders {

@@ -8,15 +8,18 @@ import type { JsonObject } from '../domain/strict-json.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
 
 /** What every contact with the provider needs; the credential is resolved by the worker and never stored. */
-export interface ProviderContact {
+export interface ProviderContact<Body extends string | null = string> {
   readonly baseUrl: string;
   readonly credential: string;
   readonly operationId: string;
   readonly kind: string;
   /** The provider token, the same for all attempts of an operation. */
   readonly token: string;
-  /** The stored bytes of the first intent: what is sent, and what a lookup's finding is compared with. */
-  readonly requestBody: string;
+  /**
+   * The stored bytes of the first intent: what is sent, and what a lookup's finding is compared with. Null in lookups of an operation
+   * whose bytes are gone: then what bears its token matches, since nothing can be settled by it without a person.
+   */
+  readonly requestBody: Body;
   /** W3C trace context of the request that caused this, where there was one. */
   readonly traceparent: string | null;
   /** Milliseconds for the whole exchange. */
@@ -35,8 +38,8 @@ export interface SignedEvent {
 export interface EventScheme {
   /** The event, or undefined where signature or content can't be trusted. */
   read(signed: SignedEvent): ProviderEvent | undefined;
-  /** True where the object in the event has the parameters that were sent. */
-  matches(body: string, kind: string, requestBody: string): boolean;
+  /** True where the object in the event has the parameters that were sent, or the bytes to compare with are gone. */
+  matches(body: string, kind: string, requestBody: string | null): boolean;
 }
 
 /** What an adapter looks at before the first write of some kinds. */
@@ -58,5 +61,5 @@ export interface ProviderAdapter {
   /** Sends once. */
   write(contact: ProviderContact): Promise<WriteOutcome>;
   /** Asks what became of the token; changes nothing. */
-  lookUp(contact: ProviderContact): Promise<LookupAnswer>;
+  lookUp(contact: ProviderContact<string | null>): Promise<LookupAnswer>;
 }

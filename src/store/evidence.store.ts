@@ -12,10 +12,14 @@ export interface EvidenceRecord {
   readonly at: string;
 }
 
+/** Appends it. Where the words of the operation were taken already these are new ones, and age from now on. */
 export async function recordEvidence(db: Queryable, record: EvidenceRecord): Promise<void> {
   await db.query(
-    `insert into evidence (operation_id, type, attempt, verdict, detail, at)
-     values ($1, $2, $3, $4, $5, $6)`,
+    `with kept as (
+       insert into evidence (operation_id, type, attempt, verdict, detail, at)
+       values ($1, $2, $3, $4, $5, $6))
+     update operations set words_at = $6
+     where operation_id = $1 and greatest(expired_at, erased_at) >= words_at`,
     [
       record.operationId,
       record.type,

@@ -1,4 +1,5 @@
 // How far recovery is behind: a few numbers for a metric and for whoever is woken by it.
+import { DUE_TO_EXPIRE } from './personal-data.store.ts';
 import type { Queryable } from './pool.ts';
 
 export interface OutboxLag {
@@ -38,6 +39,25 @@ export async function sweepLag(db: Queryable): Promise<SweepLag> {
      from operations
      where next_sweep_at <= holdfast_now()
        and status in ('PENDING', 'AWAITING_APPROVAL', 'IN_PROGRESS', 'UNKNOWN', 'RECONCILING')`,
+  );
+  const [row] = rows;
+  return { due: row.due, oldestDueMs: row.oldest };
+}
+
+export interface RetentionLag {
+  /** Settled operations whose personal members should be gone by now. */
+  readonly due: number;
+  /** How long the one that waits longest has been due; 0 where there is none. */
+  readonly oldestDueMs: number;
+}
+
+/** A healthy retention keeps both near zero. Uses `operations_to_reduce`. */
+export async function retentionLag(db: Queryable, retentionMs: number): Promise<RetentionLag> {
+  const { rows } = await db.query(
+    `select count(*)::int as due, coalesce(greatest(0,
+       extract(epoch from holdfast_now() - min(words_at)) * 1000 - $1::float8), 0)::float8 as oldest
+     from operations where ${DUE_TO_EXPIRE}`,
+    [retentionMs],
   );
   const [row] = rows;
   return { due: row.due, oldestDueMs: row.oldest };

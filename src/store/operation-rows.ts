@@ -39,6 +39,9 @@ export const OPERATION_COLUMNS = {
   conflictsWith: 'conflicts_with',
   possibleDuplicateOf: 'possible_duplicate_of',
   resolvedBy: 'resolved_by',
+  wordsAt: 'words_at',
+  expiredAt: 'expired_at',
+  erasedAt: 'erased_at',
 } as const satisfies Record<keyof Operation, string>;
 
 function read<T>(columns: Record<keyof T, string>, row: Row): T {

@@ -79,6 +79,7 @@ function applied(before: Operation, now: string, change: Change, patch: Patch): 
     unknownSince: change.to === 'UNKNOWN' ? now : (patch.unknownSince ?? before.unknownSince),
     updatedAt: now,
     settledAt: settled ? now : null,
+    wordsAt: settled ? now : null,
     resolvedBy: change.resolvedBy ?? before.resolvedBy,
   };
 }
@@ -97,6 +98,7 @@ const WRITTEN = [
   'responseBody',
   'updatedAt',
   'settledAt',
+  'wordsAt',
   'resolvedBy',
 ] as const satisfies readonly (keyof Operation)[];
 

@@ -1,4 +1,5 @@
-// Our own processes: all started with the same Node and the supervisor's environment, which they read through config.
+// Our own processes: all started with the same Node and the supervisor's environment, which they read through config. Credentials of
+// providers are left out of it for all but the worker.
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { ChildSpec, Command } from './child-spec.ts';
@@ -21,10 +22,16 @@ export function apiUrl({ host, ports }: Config): string {
 export const migrateCommand = (binFolder: string): Command => own(binFolder, 'migrate');
 
 /** The processes that run on the database and the engine, in the order in which they start. */
-export function ownProcesses(config: Config, binFolder: string): ChildSpec[] {
+export function ownProcesses(
+  config: Config,
+  binFolder: string,
+  env: NodeJS.ProcessEnv = process.env,
+): ChildSpec[] {
+  const bare = withoutCredentials(env, config);
   return [
     {
       ...own(binFolder, 'sandbox'),
+      env: bare,
       isReady: () => answersOk(`http://127.0.0.1:${config.ports.sandboxAdmin}/healthz`),
       ...stopWithin(SANDBOX_STOP_WITHIN_MS),
     },
@@ -36,10 +43,21 @@ export function ownProcesses(config: Config, binFolder: string): ChildSpec[] {
     },
     {
       ...own(binFolder, 'api'),
+      env: bare,
       isReady: () => answersOk(`${apiUrl(config)}/readyz`),
       ...stopWithin(API_STOP_WITHIN_MS),
     },
   ];
+}
+
+/** Without the variables that hold credentials, unless a webhook secret is read from the same one. */
+function withoutCredentials(env: NodeJS.ProcessEnv, { connections }: Config): NodeJS.ProcessEnv {
+  const namesIn = (references: readonly Config['connections'][number]['credential'][]): string[] =>
+    references.flatMap((one) => (one.from === 'env' ? [one.name] : []));
+  const shared = new Set(namesIn(connections.map(({ webhookSecret }) => webhookSecret)));
+  const held = namesIn(connections.map(({ credential }) => credential));
+  const hidden = new Set(held.filter((name) => !shared.has(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
 }
 
 function own(binFolder: string, name: string): Command {

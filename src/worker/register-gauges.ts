@@ -2,7 +2,14 @@
 import { OPERATION_STATES, isSettled } from '../domain/operation-state.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { RegisterGauges } from '../observability/metrics.ts';
-import { outboxLag, sweepLag, type OutboxLag, type SweepLag } from '../store/lag.store.ts';
+import {
+  outboxLag,
+  retentionLag,
+  sweepLag,
+  type OutboxLag,
+  type RetentionLag,
+  type SweepLag,
+} from '../store/lag.store.ts';
 import { openOperations, type OpenOperations } from '../store/open-operations.store.ts';
 import type { Queryable } from '../store/pool.ts';
 
@@ -11,6 +18,12 @@ const FRESH_MS = 5_000;
 
 const OPEN_STATES = OPERATION_STATES.filter((state) => !isSettled(state));
 
+/** What of the configuration the numbers are about. */
+export interface RegisterScope {
+  readonly connections: readonly Pick<Connection, 'name' | 'kinds'>[];
+  readonly retentionMs: number;
+}
+
 /**
  * A function that brings the gauges up to date. Where Postgres doesn't answer they are emptied: an old number would say that all is
  * as it was. Never rejects.
@@ -18,21 +31,23 @@ const OPEN_STATES = OPERATION_STATES.filter((state) => !isSettled(state));
 export function keepGauges(
   db: Queryable,
   gauges: RegisterGauges,
-  connections: readonly Connection[],
+  { connections, retentionMs }: RegisterScope,
 ): () => Promise<void> {
   let reading: Promise<void> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   const refresh = async (): Promise<void> => {
     try {
-      const [open, outbox, sweep] = await Promise.all([
+      const [open, outbox, sweep, retention] = await Promise.all([
         openOperations(db),
         outboxLag(db),
         sweepLag(db),
+        retentionLag(db, retentionMs),
       ]);
       empty(gauges);
       showNone(gauges, connections);
       showOpen(gauges, open);
       showLag(gauges, outbox, sweep);
+      showRetention(gauges, retention);
       gauges.readable.set(1);
     } catch {
       empty(gauges);
@@ -56,7 +71,10 @@ function empty(gauges: RegisterGauges): void {
 }
 
 /** A state that nobody is in is 0, not missing: what is configured can be told in advance. */
-function showNone({ open, oldestAge }: RegisterGauges, connections: readonly Connection[]): void {
+function showNone(
+  { open, oldestAge }: RegisterGauges,
+  connections: RegisterScope['connections'],
+): void {
   for (const state of OPEN_STATES) {
     oldestAge.set({ state }, 0);
     for (const { name, kinds } of connections) {
@@ -84,4 +102,9 @@ function showLag(gauges: RegisterGauges, outbox: OutboxLag, sweep: SweepLag): vo
   gauges.outboxParked.set(outbox.parked);
   gauges.sweepDue.set(sweep.due);
   gauges.sweepOldestDue.set(sweep.oldestDueMs / 1_000);
+}
+
+function showRetention(gauges: RegisterGauges, { due, oldestDueMs }: RetentionLag): void {
+  gauges.retentionDue.set(due);
+  gauges.retentionOldestDue.set(oldestDueMs / 1_000);
 }

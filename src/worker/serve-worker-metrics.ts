@@ -9,12 +9,13 @@ import { keepGauges } from './register-gauges.ts';
 
 /** Undefined, with a line in the log, where the port is taken: operations go on without being counted. */
 export async function serveWorkerMetrics(
-  { ports, metricsHost, home, connections }: Config,
+  { ports, metricsHost, home, connections, retention }: Config,
   { registry }: WorkerMetrics,
   pool: Pool,
   logger: Logger,
 ): Promise<MetricsServer | undefined> {
-  const refresh = keepGauges(pool, createRegisterGauges(registry), connections);
+  const scope = { connections, retentionMs: retention.afterMs };
+  const refresh = keepGauges(pool, createRegisterGauges(registry), scope);
   try {
     return await serveMetrics({ port: ports.metrics, host: metricsHost }, async () => {
       await refresh();

@@ -1,4 +1,4 @@
-// The worker: the workflows' engine side, their activities, and beside them the relay and the sweep.
+// The worker: the workflows' engine side, their activities, and beside them the relay, the sweep and retention.
 import { hostname } from 'node:os';
 import {
   makeTelemetryFilterString,
@@ -12,7 +12,7 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createWorkerMetrics, showPolicy } from '../observability/metrics.ts';
-import { KINDS } from '../operations/registry.ts';
+import { KINDS, personalMembersOf } from '../operations/registry.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { keepPolicy } from '../policy/keep-policy.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
@@ -20,6 +20,7 @@ import { adapters } from '../providers/index.ts';
 import type { ProviderAdapter } from '../providers/provider.ts';
 import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
+import { EXPIRE_AGAIN_MS, expireOnce } from '../retention/expire.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
@@ -116,7 +117,7 @@ export async function startWorker(
   };
 }
 
-/** Relay and sweep; answers how they are stopped. */
+/** Relay, sweep and retention; answers how they are stopped. */
 function startLoops(config: Config, deps: RelayDependencies): () => Promise<unknown> {
   const report = (what: string) => (error: unknown) => deps.logger.warn({ err: error }, what);
   const relay = repeat({
@@ -131,7 +132,15 @@ function startLoops(config: Config, deps: RelayDependencies): () => Promise<unkn
     round: (stopping) => sweepOnce({ ...deps, intervalMs: config.sweepIntervalMs }, stopping),
     onError: report('sweep round failed'),
   });
-  return () => Promise.all([relay.stop(), sweep.stop()]);
+  const { everyMs, afterMs: retentionMs } = config.retention;
+  const expiry = { ...deps, retentionMs, personalOf: personalMembersOf };
+  const retention = repeat({
+    everyMs,
+    againMs: EXPIRE_AGAIN_MS,
+    round: (stopping) => expireOnce(expiry, stopping),
+    onError: report('retention round failed'),
+  });
+  return () => Promise.all([relay.stop(), sweep.stop(), retention.stop()]);
 }
 
 function nativeOptions(config: Config): NativeConnectionOptions {

@@ -15,7 +15,12 @@ afterAll(async () => {
   await register.close();
 });
 
-const BODIES = { reconcile: undefined, resolve: YES, release: { evidence: EVIDENCE } } as const;
+const BODIES = {
+  reconcile: undefined,
+  resolve: YES,
+  release: { evidence: EVIDENCE },
+  erase: undefined,
+} as const;
 
 describe.each(Object.entries(BODIES))('%s', (action, body) => {
   it.each(['acct_a.agent', 'acct_a.approver', 'acct_a.auditor', 'acct_a.admin'])(

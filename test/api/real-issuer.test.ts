@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type RunningApi } from '../../src/api/start-api.ts';
-import { readConfig } from '../../src/config.ts';
+import { apiConfigOf, readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/supervisor/probes.ts';
 import { paymentBody } from '../support/api.ts';
 import { AUDIENCE, callersOf, settingsOf } from '../support/issuer.ts';
@@ -55,7 +55,7 @@ beforeAll(async () => {
       'holdfast-admins': 'admin',
     }),
   });
-  api = await startApi(config, pino({ level: 'silent' }));
+  api = await startApi(apiConfigOf(config), pino({ level: 'silent' }));
   base = `http://127.0.0.1:${port}`;
 });
 afterAll(async () => {

@@ -101,5 +101,8 @@ describe('an event of the sandbox', () => {
     expect(sandboxEvents.matches(JSON.stringify(EVENT), 'payment', sent)).toBe(true);
     const other = sent.replace('1000', '1001');
     expect(sandboxEvents.matches(JSON.stringify(EVENT), 'payment', other)).toBe(false);
+    // Nothing was sent; or what was sent is gone, and then nothing contradicts it.
+    expect(sandboxEvents.matches(JSON.stringify(EVENT), 'payment', '')).toBe(false);
+    expect(sandboxEvents.matches(JSON.stringify(EVENT), 'payment', null)).toBe(true);
   });
 });

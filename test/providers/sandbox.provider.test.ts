@@ -64,8 +64,8 @@ async function provider() {
     ...one,
     send: (members: Partial<ProviderContact> = {}): Promise<WriteOutcome> =>
       sandboxProvider.write(contact(one.url, members)),
-    ask: (members: Partial<ProviderContact> = {}): Promise<LookupAnswer> =>
-      sandboxProvider.lookUp(contact(one.url, members)),
+    ask: (members: Partial<ProviderContact<string | null>> = {}): Promise<LookupAnswer> =>
+      sandboxProvider.lookUp({ ...contact(one.url), ...members }),
     lookupMode: (mode: string, more: object = {}) =>
       one.admin('/admin/lookup', { kind: 'payment', mode, ...more }),
   };
@@ -291,6 +291,16 @@ describe('a lookup', () => {
       });
     },
   );
+
+  it('can not contradict bytes that are gone: what bears the token matches', async () => {
+    const one = await provider();
+    await one.send();
+    expect(await one.ask({ requestBody: null })).toMatchObject({
+      status: 'found',
+      match: 'matching',
+      references: [expect.any(String)],
+    });
+  });
 
   it('finds two to be ambiguous, and names both', async () => {
     const one = await provider();

@@ -15,11 +15,12 @@ afterAll(() => register.close());
 beforeEach(() => register.pool.query('truncate operations, idempotency_keys cascade'));
 
 const { connections } = readConfig({});
+const scope = { connections, retentionMs: 3_600_000 };
 
 /** A worker's gauges as a scraper sees them. */
 function scraped(pool: Queryable = register.pool) {
   const { registry } = createWorkerMetrics();
-  const refresh = keepGauges(pool, createRegisterGauges(registry), connections);
+  const refresh = keepGauges(pool, createRegisterGauges(registry), scope);
   return async () => {
     await refresh();
     const samples = samplesOf(await registry.metrics());
@@ -76,12 +77,22 @@ describe('the gauges of the register', () => {
     expect(value('sweep_oldest_due_seconds')).toBeGreaterThanOrEqual(20);
   });
 
+  it('show how far retention is behind', async () => {
+    await operationIn(register, 'SUCCEEDED');
+    await operationIn(register, 'UNKNOWN');
+    await register.shiftClock(3_630_000);
+    const value = await scraped()();
+    await register.shiftClock(0);
+    expect(value('retention_due_operations')).toBe(1);
+    expect(value('retention_oldest_due_seconds')).toBeGreaterThanOrEqual(30);
+  });
+
   it('are read once for all who scrape within a few seconds', async () => {
     const query = vi.spyOn(register.pool, 'query');
     const scrape = scraped();
     await Promise.all([scrape(), scrape(), scrape()]);
     await scrape();
-    expect(query).toHaveBeenCalledTimes(3);
+    expect(query).toHaveBeenCalledTimes(4);
     query.mockRestore();
   });
 

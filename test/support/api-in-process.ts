@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
 import { startApi } from '../../src/api/start-api.ts';
-import { readConfig } from '../../src/config.ts';
+import { apiConfigOf, readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/supervisor/probes.ts';
 import { secretOf, type Register } from './register.ts';
 
@@ -29,7 +29,7 @@ export async function apiInProcess({ url }: Register, env: Readonly<Record<strin
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
     ...env,
   });
-  const api = await startApi(config, pino({ level: 'silent' }));
+  const api = await startApi(apiConfigOf(config), pino({ level: 'silent' }));
   const base = `http://127.0.0.1:${port}`;
   const dispatcher = new Agent({ headersTimeout: 120_000, connect: { timeout: 60_000 } });
   const ask = async (method: 'GET' | 'POST', path: string, rest: object): Promise<Answer> => {

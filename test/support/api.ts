@@ -9,7 +9,7 @@ import type { ApiDependencies } from '../../src/api/dependencies.ts';
 import type { RateLimits } from '../../src/api/rate-limits.ts';
 import { RestWatcher } from '../../src/api/rest-watcher.ts';
 import { createStartSoon } from '../../src/api/start-soon.ts';
-import { readConfig } from '../../src/config.ts';
+import { apiConfigOf, readConfig } from '../../src/config.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
@@ -48,7 +48,7 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-const config = readConfig({});
+const config = apiConfigOf(readConfig({}));
 
 interface Observers {
   readonly metrics: ApiMetrics;

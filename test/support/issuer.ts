@@ -145,7 +145,6 @@ function connectionOf(account: string): Connection {
     name: `to_${account}`,
     adapter: 'sandbox',
     baseUrl: 'http://127.0.0.1:1',
-    credential: nowhere,
     webhookSecret: nowhere,
     accounts: [account],
     kinds: KINDS,

@@ -183,6 +183,10 @@ export function describeConformance(kindCase: ConformanceCase): void {
       );
     });
 
+    it('names as personal only members that it has', () => {
+      expect(members).toEqual(expect.arrayContaining([...definition.personal]));
+    });
+
     it.each(adapters.map((adapter) => [adapter.name, adapter] as const))(
       'has a mapping in the adapter %s, which gives equal bytes for equal commands',
       (_, adapter) => {

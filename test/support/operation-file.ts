@@ -72,6 +72,9 @@ export function operationOf(members: Partial<Operation> = {}): Operation {
     conflictsWith: null,
     possibleDuplicateOf: null,
     resolvedBy: null,
+    wordsAt: null,
+    expiredAt: null,
+    erasedAt: null,
     ...members,
   };
 }

@@ -33,10 +33,18 @@ describe('the configuration', () => {
       providerDeadlineMs: 5_000,
       reconcile: { firstLookMs: 1_000, deadlineMs: 72 * 3_600_000 },
       sweepIntervalMs: 30_000,
+      retention: { afterMs: 30 * 24 * 3_600_000, everyMs: 60_000 },
       rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
     expect(config.home).toBe(join(process.cwd(), '.holdfast'));
     expect(existsSync(config.policyFile)).toBe(true);
+  });
+
+  it('takes a retention that is short enough to be tried, and looks as often', () => {
+    expect(readConfig({ RETENTION_MS: '200' }).retention).toEqual({ afterMs: 200, everyMs: 200 });
+    expect(readConfig({ HOLDFAST_RIG: '1' }).retention.everyMs).toBe(1_000);
+    expect(refusal({ RETENTION_MS: '0' })).toContain('RETENTION_MS');
+    expect(refusal({ RETENTION_MS: '1e15' })).toContain('RETENTION_MS');
   });
 
   it('is taken from the environment', () => {

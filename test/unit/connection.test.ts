@@ -10,7 +10,6 @@ function connection(
     name,
     adapter: 'sandbox',
     baseUrl: 'http://127.0.0.1:1',
-    credential: { from: 'literal', value: 'x' },
     webhookSecret: { from: 'literal', value: 'y' },
     accounts,
     kinds,

@@ -79,5 +79,10 @@ export const operation = z
     created_at: time,
     updated_at: time,
     settled_at: time.nullable(),
+    expired_at: time.optional().meta({
+      description:
+        'When retention took free text and personal members; the command is what is left of it.',
+    }),
+    erased_at: time.optional().meta({ description: 'When an operator had the same taken.' }),
   })
   .meta({ id: 'Operation', description: 'One requested action and what became of it.' });

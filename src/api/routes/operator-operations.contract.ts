@@ -1,4 +1,4 @@
-// What canceling, looking up, resolving and releasing take and answer.
+// What canceling, looking up, resolving, releasing and erasing take and answer.
 import { z } from 'zod';
 import { contracts } from '../openapi/contract.ts';
 import { identifierText, operationIdInPath, time } from '../openapi/members.ts';
@@ -117,5 +117,19 @@ export const operatorOperationContracts = contracts({
     body: { schema: releaseBody, example: { evidence: 'Charged back on 3 May; to be paid anew.' } },
     answers: { 200: { description: 'It is free, now or before.', schema: operation } },
     problems: ['invalid_command', 'not_found', 'own_request', 'wrong_state'],
+  },
+  erase: {
+    method: 'post',
+    path: '/operator/operations/{operation_id}/erase',
+    operationId: 'erasePersonalData',
+    tag: 'Operators',
+    summary: 'Erase the personal data of a settled operation',
+    description:
+      'Does now what retention does later: free text, personal members, the bytes that were sent and what people wrote go. Key, fingerprint, business key, state, token, reference and amounts stay, so a repeat of the key is still answered with this operation. Repeating it changes nothing.',
+    roles: ['operator'],
+    pathParameters: operationIdInPath,
+    query: none,
+    answers: { 200: { description: 'It is erased, now or before.', schema: operation } },
+    problems: ['not_found', 'wrong_state'],
   },
 });

@@ -1,8 +1,9 @@
-// What people do about single operations: have the provider asked, resolve, release.
+// What people do about single operations: have the provider asked, resolve, release, erase.
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { representationOf } from '../../domain/representation.ts';
 import { decideOutcome, lookNow, releaseKey } from '../decide-outcome.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { erasePersonalData } from '../erase-operation.ts';
 import { authenticate, principalOf } from '../middleware/authenticate.ts';
 import { methodNotAllowed } from '../middleware/problem-details.ts';
 import { isId } from '../openapi/members.ts';
@@ -37,6 +38,10 @@ export function operatorOperationsRoute(deps: ApiDependencies): Router {
     .post(...operatorOnly(deps, 'release'), ...jsonBody(), (request, response) =>
       release(deps, request, response),
     )
+    .all(methodNotAllowed('POST'));
+  router
+    .route(`${BASE}/erase`)
+    .post(...operatorOnly(deps, 'erase'), (request, response) => erase(deps, request, response))
     .all(methodNotAllowed('POST'));
   return router;
 }
@@ -79,6 +84,10 @@ async function release(deps: ApiDependencies, request: Request, response: Respon
   answerRead(response, await releaseKey(deps, decider, idOf(request), evidence));
 }
 
+async function erase(deps: ApiDependencies, request: Request, response: Response): Promise<void> {
+  answerRead(response, await erasePersonalData(deps, deciderOf(response, 'erase'), idOf(request)));
+}
+
 /** Before the body is read: who may not decide learns nothing of what is wrong with it. */
 function operatorOnly(deps: ApiDependencies, action: Action): RequestHandler[] {
   const only: RequestHandler = async (request, response, next) => {
@@ -93,7 +102,7 @@ function operatorOnly(deps: ApiDependencies, action: Action): RequestHandler[] {
   return [authenticate(deps), only];
 }
 
-type Action = 'reconcile' | 'resolve' | 'release';
+type Action = 'reconcile' | 'resolve' | 'release' | 'erase';
 
 function deciderOf(response: Response, action: Action): OperatorRequest {
   return { principal: principalOf(response), route: `/operator/operations/{id}/${action}` };

@@ -30,9 +30,10 @@ async function receive(deps: ApiDependencies, request: Request, response: Respon
     deps.logger.warn({ connection: receiver.connection }, 'event without a valid signature');
     throw new HoldfastError('unauthenticated', 'The signature or the event is not valid.');
   }
-  const result = await applyProviderEvent(deps.pool, receiver.connection, event, (file) =>
-    receiver.matches(body, file.operation.kind, file.attempts[0]?.requestBody ?? ''),
-  );
+  const result = await applyProviderEvent(deps.pool, receiver.connection, event, (file) => {
+    const [first] = file.attempts;
+    return receiver.matches(body, file.operation.kind, first ? first.requestBody : '');
+  });
   logEvent(deps, receiver.connection, event, result);
   response.json({ received: true, result: result.status });
 }

@@ -18,6 +18,7 @@ export const paymentCapture = defineOperation({
   canonicalise: (input) => withoutAbsent(input),
   businessKey: (command) => [command.payment_operation_id],
   onDuplicate: 'refuse',
+  personal: [],
   target: {
     kind: 'payment',
     operationId: (command) => command.payment_operation_id,

@@ -28,5 +28,6 @@ export const payment = defineOperation({
   // One invoice is paid once, however many agents plan it anew.
   businessKey: (command) => [command.invoice_id],
   onDuplicate: 'refuse',
+  personal: ['customer_id', 'memo'],
   facts: (command) => ({ money: moneyOf(command), destination: command.customer_id }),
 });

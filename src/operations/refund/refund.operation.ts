@@ -19,6 +19,7 @@ export const refund = defineOperation({
   canonicalise: (input, context) => canonicalMoney(input, context),
   businessKey: () => null,
   onDuplicate: 'refuse',
+  personal: ['reason'],
   target: {
     kind: 'payment',
     compensates: true,

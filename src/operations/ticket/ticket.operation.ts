@@ -21,5 +21,6 @@ export const ticket = defineOperation({
   businessKey: ({ project, source_event_id: event }) =>
     event === undefined ? null : [project, event],
   onDuplicate: 'reuse',
+  personal: ['title', 'description', 'assignee'],
   facts: ({ project }) => ({ target: project }),
 });

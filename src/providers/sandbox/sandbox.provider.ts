@@ -58,7 +58,7 @@ export const sandboxProvider: ProviderAdapter = {
   },
 };
 
-function headersOf(contact: ProviderContact): Record<string, string> {
+function headersOf(contact: ProviderContact<string | null>): Record<string, string> {
   return {
     authorization: `Bearer ${contact.credential}`,
     'idempotency-token': contact.token,
@@ -122,7 +122,7 @@ function definiteOutcome(
   return undefined;
 }
 
-function findingOf(result: ExchangeResult, contact: ProviderContact): LookupAnswer {
+function findingOf(result: ExchangeResult, contact: ProviderContact<string | null>): LookupAnswer {
   if (result.type !== 'answer') {
     return { status: 'unavailable', evidence: { code: result.reason } };
   }

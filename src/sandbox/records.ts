@@ -99,7 +99,11 @@ export function objectOf(effect: Effect, refunded = 0n): Record<string, unknown>
     ...effect.request,
     ...statusOf(effect),
     ...money,
-    ...{ id, object: kind, state, token, created_at },
+    id,
+    object: kind,
+    state,
+    token,
+    created_at,
   };
 }
 

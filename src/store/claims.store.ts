@@ -145,7 +145,7 @@ async function putRows(
 ): Promise<(Operation | undefined)[]> {
   const { rows } = await run(db, CLAIMS, [JSON.stringify(claims)]);
   const born = new Map(rows.map((row) => [row.operation_id, operationFromRow(row)]));
-  return claims.map((claim) => born.get(claim['operation_id']));
+  return claims.map((one) => born.get(one['operation_id']));
 }
 
 /** Claims without locks of their own share a statement with those of the same moment. */

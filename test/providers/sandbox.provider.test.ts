@@ -472,8 +472,7 @@ describe('the preconditions of a refund', () => {
 
   it('are unmet where the provider does not show the payment', async () => {
     const one = await paid();
-    const requestBody = refundOf('pay_never', '1.00');
-    expect(await one.read('1.00', { requestBody })).toMatchObject({
+    expect(await one.read('1.00', { requestBody: refundOf('pay_never', '1.00') })).toMatchObject({
       status: 'read',
       unmet: 'The provider does not show the payment.',
     });

@@ -42,7 +42,7 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'observability'],
+      ...['outbox', 'recovery', 'observability', 'signing'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],

@@ -1,4 +1,5 @@
 // What the activities work with; given once by the worker.
+import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { WorkerMetrics } from '../observability/metrics.ts';
 import type { ConnectedProviders } from '../providers/connected-providers.ts';
@@ -7,6 +8,8 @@ import type { Pool } from '../store/pool.ts';
 export interface ActivityDependencies {
   readonly pool: Pool;
   readonly providers: ConnectedProviders;
+  /** The approval desk's public keys: without a signature of theirs no decision is believed. */
+  readonly desk: DecisionVerifier;
   /** Names this process in the attempt ledger. */
   readonly worker: string;
   readonly logger: Logger;

@@ -38,8 +38,9 @@ export async function send(
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
   const isFresh = freshness();
   const intent = { number, purpose, requestBody, worker: deps.worker };
-  const begun = await commitIntent(deps.pool, read, intent);
-  if (begun === 'revoked') return { next: 'done' };
+  const begun = await commitIntent(deps.pool, read, intent, deps.desk);
+  if (begun === 'revoked' || begun === 'expired') return { next: 'done' };
+  if (begun === 'unapproved') return { next: 'await_approval' };
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.

@@ -1,4 +1,5 @@
 // What the API works with; given once by its composition root.
+import type { DecisionSigner } from '../domain/approval-decision.ts';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
@@ -20,6 +21,8 @@ export interface ApiDependencies {
   readonly plan: PlanSettings;
   readonly approvalTtlMs: number;
   readonly installationId: string;
+  /** The approval desk's private key. */
+  readonly desk: DecisionSigner;
   readonly startSoon: StartSoon;
   readonly replays: Pick<ReplayAudit, 'note'>;
   readonly watcher: RestWatcher;

@@ -1,6 +1,7 @@
 // What a kind of operation is: one declaration. Workflows, activities, API and store know no kinds.
 import { z } from 'zod';
 import { businessKeyOf } from '../domain/business-key.ts';
+import type { CardTextOf } from '../domain/card-text.ts';
 import type { PolicyDecision } from '../domain/policy.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { Admission, Target } from '../domain/target.ts';
@@ -36,6 +37,8 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
   /** What a taken business key means: refuse the newcomer, or let its key stand for the operation that has it. */
   readonly onDuplicate: 'refuse' | 'reuse';
   readonly target?: TargetRule<Command>;
+  /** What a person reads who decides about it. */
+  readonly card: CardTextOf<Command>;
   /** Whether it may run at once, and the rule in one sentence. */
   readonly policy: (command: Command) => PolicyDecision;
   readonly policySummary: string;
@@ -55,6 +58,7 @@ export interface OperationDefinition {
   readonly businessKey: (command: JsonObject) => string | null;
   readonly onDuplicate: 'refuse' | 'reuse';
   readonly target: TargetRule<JsonObject> | null;
+  readonly card: CardTextOf<JsonObject>;
   readonly policy: (command: JsonObject) => PolicyDecision;
 }
 
@@ -69,7 +73,7 @@ const intendedRepeatOf = identifier
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(
   declaration: OperationDeclaration<Shape, Command>,
 ): OperationDefinition {
-  const { canonicalise, businessKey, target, policy, input: shape, example, ...rest } = declaration;
+  const { canonicalise, businessKey, target, card, policy, input: shape, ...rest } = declaration;
   const input = z.strictObject({ ...shape, intended_repeat_of: intendedRepeatOf });
   const command = input.transform((value, context) => {
     const { intended_repeat_of: repeatOf, ...own } = value as Record<string, unknown>;
@@ -81,13 +85,14 @@ export function defineOperation<Shape extends z.ZodRawShape, Command extends Jso
   return {
     ...rest,
     input,
-    example: example as JsonObject,
+    example: declaration.example as JsonObject,
     command,
     businessKey(value) {
       const parts = businessKey(value as Command);
       return parts && businessKeyOf(parts);
     },
     target: target ? (target as unknown as TargetRule<JsonObject>) : null,
+    card: (value, found) => card(value as Command, found),
     policy: (value) => policy(value as Command),
   };
 }

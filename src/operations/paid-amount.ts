@@ -1,4 +1,6 @@
 // What a payment has brought in, for kinds that act on it.
+import { MINOR_UNIT_DIGITS } from '../domain/currencies.ts';
+import type { FrozenTarget } from '../domain/execution-plan.ts';
 import type { Money } from '../domain/money.ts';
 import type { Target } from '../domain/target.ts';
 import { moneyOf } from './members.ts';
@@ -26,4 +28,9 @@ export function capturedMinor(target: Target): bigint {
   return target.claims
     .filter(({ kind, status }) => kind === 'payment_capture' && status === 'SUCCEEDED')
     .reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n);
+}
+
+/** What an operation takes of its target, as frozen at the claim. */
+export function frozenMoney({ currency, amount_minor: minor }: FrozenTarget): Money {
+  return { currency, minor, digits: MINOR_UNIT_DIGITS.get(currency) ?? 0 };
 }

@@ -18,6 +18,7 @@ import { adapters } from '../providers/index.ts';
 import type { ProviderAdapter } from '../providers/provider.ts';
 import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
+import { verifierOf } from '../signing/configured-keys.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
@@ -61,6 +62,7 @@ export async function startWorker(
   faults: WorkerFaults = NO_FAULTS,
 ): Promise<RunningWorker> {
   installRuntime(logger, config.logLevel);
+  const desk = verifierOf('desk', config.keys.desk);
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
@@ -70,6 +72,7 @@ export async function startWorker(
   const metrics = createWorkerMetrics();
   const activities = createActivities({
     pool,
+    desk,
     providers: connectProviders(config.connections, adapters.map(faults.adapter), process.env),
     worker: `${process.pid}@${hostname()}`,
     logger,

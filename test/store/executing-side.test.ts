@@ -9,6 +9,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
+import { DESK } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
 import { samplesOf, valueOf } from '../support/samples.ts';
@@ -60,6 +61,7 @@ function worker(write: WriteOutcome, lookUp: LookupAnswer = UNAVAILABLE): Activi
   return {
     pool: register.pool,
     providers: () => ({ connection: CONNECTION, adapter, credential: CREDENTIAL }),
+    desk: DESK.verifier,
     worker: 'w-1',
     logger: createLogger('worker', 'trace', { write: (line) => void lines.push(line) }),
     metrics,

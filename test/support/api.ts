@@ -16,6 +16,7 @@ import { readStates } from '../../src/store/operations.store.ts';
 import type { Pool } from '../../src/store/pool.ts';
 import { storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
+import { DESK } from './desk.ts';
 import { fakeStarter, type FakeStarter } from './fake-starter.ts';
 import { OUTCOMES } from './operation-file.ts';
 import { begin, secretOf, type Register } from './register.ts';
@@ -69,6 +70,7 @@ function dependencies(
     plan: config,
     approvalTtlMs: config.approvalTtlMs,
     installationId: randomUUID(),
+    desk: DESK.signer,
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
     rateLimits: { count: async () => {} },

@@ -8,6 +8,7 @@ import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { connectProviders } from '../../src/providers/connected-providers.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
+import { readVerifier } from '../../src/signing/keys.ts';
 import { createPool } from '../../src/store/pool.ts';
 import type { OperationActivities } from '../../src/workflows/activities.contract.ts';
 import { quietRuntime } from './quiet-runtime.ts';
@@ -34,10 +35,11 @@ export async function startInProcessWorker(
   { adapter = (real) => real, activities = (real) => real, options = {} }: InTheWay,
 ): Promise<InProcessWorker> {
   quietRuntime();
-  const { connections } = readConfig(system.env);
+  const { connections, keys } = readConfig(system.env);
   const pool = createPool(system.databaseUrl, { max: 10, onIdleError: () => {} });
   const real = createActivities({
     pool,
+    desk: readVerifier(keys.desk.publicKeyFolder),
     providers: connectProviders(connections, adapters.map(adapter), {}),
     worker: `in-process@${process.pid}`,
     logger: createLogger('worker', 'silent'),

@@ -10,6 +10,8 @@ import {
   ensureFirstCredentials,
   type CredentialsFile,
 } from '../../src/bootstrap/first-credentials.ts';
+import { ensureSigningKeys } from '../../src/bootstrap/signing-keys.ts';
+import { readConfig } from '../../src/config.ts';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../../src/domain/idempotency-key.ts';
 import { isSettled, type OperationState } from '../../src/domain/operation-state.ts';
 import { KINDS } from '../../src/operations/registry.ts';
@@ -137,6 +139,7 @@ export async function startSystem({
     RELAY_INTERVAL_MS: '200',
     ...env,
   };
+  ensureSigningKeys(readConfig(shared).keys);
   const processes: { readonly name: string; readonly one: TestProcess }[] = [];
   const start = async (name: string, more: Env): Promise<TestProcess> => {
     const own = { METRICS_PORT: String(await freePort()), ...more };

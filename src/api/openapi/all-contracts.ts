@@ -1,4 +1,5 @@
 // Every route that the document shows. A test compares this with the routes of the app.
+import { approvalContracts } from '../routes/approvals.contract.ts';
 import { auditEventsContracts } from '../routes/audit-events.contract.ts';
 import { documentationContracts } from '../routes/documentation.contract.ts';
 import { grantContracts } from '../routes/grants.contract.ts';
@@ -18,6 +19,7 @@ export const ALL_CONTRACTS: readonly RouteContract[] = [
   previewContracts,
   operationListContracts,
   kindsContracts,
+  approvalContracts,
   operatorQueueContracts,
   operatorOperationContracts,
   operatorHoldContracts,

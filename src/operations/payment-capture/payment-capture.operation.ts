@@ -3,7 +3,7 @@ import { formatAmount, parseMoney, type Money } from '../../domain/money.ts';
 import { type Admission, type Target } from '../../domain/target.ts';
 import { defineOperation } from '../define-operation.ts';
 import { amount, identifier, withoutAbsent } from '../members.ts';
-import { isManualCapture, paymentMoney } from '../paid-amount.ts';
+import { frozenMoney, isManualCapture, paymentMoney } from '../paid-amount.ts';
 
 export const paymentCapture = defineOperation({
   kind: 'payment_capture',
@@ -22,6 +22,15 @@ export const paymentCapture = defineOperation({
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitCapture(target, command.amount),
   },
+  card: (command, reserved) => ({
+    title: `Take ${command.amount ?? 'all'} of what payment ${command.payment_operation_id} has reserved.`,
+    consequence: 'The customer is charged, and what is left of the reservation is released.',
+    reversibility: 'Refunds can give it back, in part or whole.',
+    target: reserved
+      ? `payment ${reserved.operation_id}, at the provider ${reserved.provider_reference}`
+      : `payment ${command.payment_operation_id}`,
+    ...(reserved ? { money: frozenMoney(reserved) } : {}),
+  }),
   policy: () => ({ verdict: 'allow', reason: 'the payment itself was decided about' }),
   policySummary: 'Never waits: the payment itself was decided about.',
 });

@@ -2,6 +2,8 @@
 // other, at whatever point the workflow is: also a signal that comes too early, too late or from nobody is looked at.
 import { defaultPayloadConverter, type RawValue } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import type { JsonValue } from '../domain/strict-json.ts';
 import type { OperationInput } from './activities.contract.ts';
 import { repeatable } from './activity-options.ts';
 import { approvalDecision } from './messages.ts';
@@ -22,19 +24,18 @@ export interface Decisions {
 /** Registers the handler; call it first, so that nothing said early is missed. */
 export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decisions {
   const seen = new Set<string>();
-  const waiting: unknown[] = [];
+  const waiting: string[] = [];
   let closed = false;
   setHandler(approvalDecision, (sent?: RawValue) => {
-    const decision = readable(sent);
-    const text = JSON.stringify(decision);
-    // Signals may arrive twice (engine fact 7).
+    const text = textOf(sent);
+    // Signals may arrive twice (engine fact 7), and in another order of members.
     if (seen.has(text)) return;
     if (seen.size >= MOST_DECISIONS) {
       wakeUp.wake();
       return;
     }
     seen.add(text);
-    waiting.push(decision);
+    waiting.push(text);
   });
   return {
     close() {
@@ -43,20 +44,21 @@ export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decis
     async handOver() {
       for (;;) {
         await condition(() => closed || waiting.length > 0);
-        if (waiting.length === 0) return;
-        if (await repeatable.receiveDecision(input, waiting.shift())) wakeUp.wake();
+        const text = waiting.shift();
+        if (text === undefined) return;
+        if (await repeatable.receiveDecision(input, JSON.parse(text))) wakeUp.wake();
       }
     },
   };
 }
 
-/** Null for everything that can't be a decision: all of that is one thing. */
-function readable(sent: RawValue | undefined): unknown {
+/** The RFC 8785 form; that of null for everything that can't be a decision: all of that is one thing. */
+function textOf(sent: RawValue | undefined): string {
   const { payload } = sent ?? {};
-  if (!payload || (payload.data?.length ?? 0) > LARGEST_BYTES) return null;
+  if (!payload || (payload.data?.length ?? 0) > LARGEST_BYTES) return 'null';
   try {
-    return defaultPayloadConverter.fromPayload<unknown>(payload) ?? null;
+    return canonicalJson(defaultPayloadConverter.fromPayload<JsonValue>(payload));
   } catch {
-    return null;
+    return 'null';
   }
 }

@@ -12,7 +12,6 @@ import {
   claimed,
   move,
   openRegister,
-  operationIn,
   stored,
   traceOf,
   type Register,
@@ -387,15 +386,5 @@ describe('a refused resend', () => {
     expect(await begin(register, id, 'resend')).toMatchObject({
       operation: { status: 'RECONCILING' },
     });
-  });
-});
-
-describe('the wait for a person', () => {
-  it('ends with the intent: approved operations go from AWAITING_APPROVAL to IN_PROGRESS', async () => {
-    const { id } = await operationIn(register, 'AWAITING_APPROVAL');
-    await register.pool.query(`update approvals set status = 'approved' where operation_id = $1`, [
-      id,
-    ]);
-    expect(await begin(register, id)).toMatchObject({ operation: { status: 'IN_PROGRESS' } });
   });
 });

@@ -37,6 +37,8 @@ export const RIG = 'test_rig';
 export interface OperationView {
   readonly operation_id: string;
   readonly idempotency_key: string;
+  readonly fingerprint: string;
+  readonly approval: { readonly approval_id: string; readonly status: string } | null;
   readonly status: OperationState;
   readonly error: { readonly code: string } | null;
   readonly last_error: { readonly code: string } | null;
@@ -80,6 +82,12 @@ export interface SubmitOptions extends PaymentMembers {
 export interface ReadOptions {
   readonly account?: string;
   readonly wait?: number;
+  readonly api?: string;
+}
+
+export interface DecideOptions {
+  readonly account?: string;
+  readonly person?: string;
   readonly api?: string;
 }
 
@@ -226,6 +234,21 @@ function createClient(firstApi: string, accounts: Accounts) {
           reset: true,
           headersTimeout: 60_000,
           ...(signal ? { signal } : {}),
+        }),
+      );
+    },
+    /** Decides about a held operation as its submitter was answered. */
+    async decide(
+      held: OperationView,
+      action: 'approve' | 'reject' = 'approve',
+      { account, person = 'approver', api = firstApi }: DecideOptions = {},
+    ): Promise<ApiAnswer> {
+      return answerOf(
+        await request(`${api}/approvals/${held.approval?.approval_id}/${action}`, {
+          method: 'POST',
+          headers: { ...headersFor(account, person), 'content-type': 'application/json' },
+          body: JSON.stringify({ fingerprint: held.fingerprint, comment: 'a test' }),
+          reset: true,
         }),
       );
     },

@@ -116,9 +116,7 @@ export function checkDecision(
   if (!desk.verify(decision.kid, signedText(unsigned), signature)) return 'signature_invalid';
   const matches =
     subject !== undefined &&
-    Object.entries(termsOf(subject)).every(
-      ([name, value]) => Reflect.get(decision, name) === value,
-    );
+    Object.entries(termsOf(subject)).every(([name, term]) => Reflect.get(decision, name) === term);
   return matches ? decision : 'decision_mismatch';
 }
 
@@ -136,7 +134,10 @@ const TEXTS = [
 ] as const;
 const MEMBERS: ReadonlySet<string> = new Set([
   ...TEXTS,
-  ...['v', 'decision', 'approver', 'policy_version'],
+  'v',
+  'decision',
+  'approver',
+  'policy_version',
 ]);
 
 /** The decision where the value has its members and no others; undefined for anything else that somebody may have sent. */

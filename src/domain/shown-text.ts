@@ -1,12 +1,7 @@
 // How text of others is shown to a person who decides by it. Everything that can't be seen, that changes the order or place of what is
 // seen, or that reads as something else is written out as its code point, `⟨U+202E⟩`. The text itself is never changed: what is shown
 // here is what is sent, in a spelling that can't mislead.
-import {
-  LOOK_ALIKE_LETTERS,
-  LOOK_ALIKE_SCRIPTS,
-  LOOK_ALIKE_SIGNS,
-  PHONETIC,
-} from './look-alikes.ts';
+import { LOOK_ALIKE_LETTER, LOOK_ALIKE_SIGN } from './look-alikes.ts';
 
 /**
  * Controls, line ends, bidirectional and other format characters, unassigned and private ones, blanks other than the space, and
@@ -39,7 +34,7 @@ export function hasMarks(text: string): boolean {
 }
 
 function shownWord(word: string): string {
-  const characters = [...word];
+  const characters = Array.from(word);
   const marksForeign = misleadsAsLatin(characters);
   let marks = MOST_MARKS;
   return characters
@@ -56,8 +51,7 @@ function isMarkedAlways(character: string): boolean {
   if (PRINTABLE_ASCII.test(character)) return false;
   return (
     UNSEEN.test(character) ||
-    PHONETIC.test(character) ||
-    LOOK_ALIKE_SIGNS.has(character) ||
+    LOOK_ALIKE_SIGN.test(character) ||
     // Digits of other scripts are read as other digits.
     /\p{Nd}/u.test(character) ||
     // Full width, mathematical, circled and the like: Unicode itself says that these are ASCII in another dress.
@@ -70,15 +64,13 @@ function misleadsAsLatin(characters: readonly string[]): boolean {
   const letters = characters.filter((one) => LETTER.test(one));
   const foreign = letters.filter(isForeignLetter);
   if (foreign.length === 0) return false;
-  return letters.some((one) => LATIN.test(one)) || foreign.every(isLookAlike);
+  return (
+    letters.some((one) => LATIN.test(one)) || foreign.every((one) => LOOK_ALIKE_LETTER.test(one))
+  );
 }
 
 function isForeignLetter(character: string): boolean {
   return LETTER.test(character) && !LATIN.test(character) && !MIXES_WITH_LATIN.test(character);
-}
-
-function isLookAlike(letter: string): boolean {
-  return LOOK_ALIKE_LETTERS.has(letter) || LOOK_ALIKE_SCRIPTS.test(letter);
 }
 
 function marked(character: string): string {

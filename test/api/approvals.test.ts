@@ -141,7 +141,7 @@ describe('a card', () => {
     }
     expect(command).toMatchObject({ memo });
     const { parameters } = body['card'] as { parameters: { name: string; marked: boolean }[] };
-    const marked = parameters.filter((one) => one.marked).map(({ name }) => name);
+    const marked = parameters.filter((value) => value.marked).map(({ name }) => name);
     expect(marked.toSorted()).toEqual(['customer_id', 'memo']);
   });
 
@@ -176,8 +176,9 @@ describe('the list', () => {
     for (;;) {
       const { body } = await list(query);
       pages.push(idsIn(body));
-      if (body['next_cursor'] === null) break;
-      query = `?limit=2&cursor=${String(body['next_cursor'])}`;
+      const cursor = body['next_cursor'] as string | null;
+      if (cursor === null) break;
+      query = `?limit=2&cursor=${cursor}`;
     }
     expect(pages.map((page) => page.length)).toEqual([2, 2, 1]);
     expect(pages.flat()).toEqual(ids);
@@ -373,7 +374,7 @@ describe('approve and reject at once', () => {
     for (let round = 0; round < 10; round++) {
       const one = await submitHeld({ invoice_id: `inv-${randomUUID()}` });
       const answers = await Promise.all([say('approve', one), say('reject', one)]);
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
       const approved = answers[0].status === 200;
       expect(await statusOf(one)).toBe(approved ? 'AWAITING_APPROVAL' : 'REJECTED');
     }

@@ -85,7 +85,7 @@ export interface ReadOptions {
   readonly api?: string;
 }
 
-export interface DecideOptions {
+interface DecideOptions {
   readonly account?: string;
   readonly person?: string;
   readonly api?: string;

@@ -60,7 +60,7 @@ function freshness(): () => boolean {
   return () => Math.max(performance.now() - monotonic, Date.now() - wall) < SEND_FRESHNESS_MS;
 }
 
-/** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine. */
+/** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine, and wait for people where it did. */
 function commandUnchanged(input: OperationInput, { operation }: OperationFile): boolean {
   const computed = fingerprintOf({
     accountId: operation.accountId,
@@ -68,7 +68,8 @@ function commandUnchanged(input: OperationInput, { operation }: OperationFile): 
     kindVersion: operation.kindVersion,
     command: operation.command,
   });
-  return computed === operation.fingerprint && computed === input.fingerprint;
+  const asked = input.plan.awaits_approval && !operation.plan.awaits_approval;
+  return computed === operation.fingerprint && computed === input.fingerprint && !asked;
 }
 
 async function storeOutcome(

@@ -24,9 +24,10 @@ export async function checkBeforeFirstIntent(
   file: LockedFile,
   desk: DecisionVerifier,
 ): Promise<Hindrance | undefined> {
-  if (file.operation.status !== 'AWAITING_APPROVAL') return undefined;
+  if (!needsApproval(file)) return undefined;
   const approval = await readLatestApproval(db, file.operation.operationId);
-  if (approval && Date.parse(approval.expiresAt) <= Date.parse(file.now)) {
+  const waits = file.operation.status === 'AWAITING_APPROVAL';
+  if (waits && approval && Date.parse(approval.expiresAt) <= Date.parse(file.now)) {
     await expireApproval(db, { ...file, approval });
     return 'expired';
   }
@@ -34,13 +35,20 @@ export async function checkBeforeFirstIntent(
   return standing === 'approved' ? undefined : 'unapproved';
 }
 
+/** Also where somebody has written another state over the one in which it waited: the plan says what was asked for at the claim. */
+function needsApproval({ operation, attempts }: OperationFile): boolean {
+  const isAsked = operation.status === 'AWAITING_APPROVAL' || operation.plan.awaits_approval;
+  return isAsked && attempts.length === 0;
+}
+
 /** Uses the approval up, with the first intent that it allows. Throws where another has: then the intent must not stand either. */
 export async function consumeApproval(
   db: Queryable,
-  { operation, approval }: OperationFile,
+  file: OperationFile,
   now: string,
 ): Promise<void> {
-  if (operation.status !== 'AWAITING_APPROVAL') return;
+  if (!needsApproval(file)) return;
+  const { operation, approval } = file;
   const { rowCount } = await db.query(
     `update approvals set consumed_at = $2
      where approval_id = $1 and status = 'approved' and consumed_at is null`,

@@ -2,14 +2,12 @@
 // other, at whatever point the workflow is: also a signal that comes too early, too late or from nobody is looked at.
 import { defaultPayloadConverter, type RawValue } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
-import { canonicalJson } from '../domain/canonical-json.ts';
-import type { JsonValue } from '../domain/strict-json.ts';
 import type { OperationInput } from './activities.contract.ts';
 import { repeatable } from './activity-options.ts';
 import { approvalDecision } from './messages.ts';
 import type { WakeUp } from './wake-up.ts';
 
-/** Beyond what any quorum needs. What comes later only has the row read again: a flood must not fill the history. */
+/** Beyond what any quorum needs: a flood must not fill the history. */
 const MOST_DECISIONS = 50;
 
 /** A signed decision has about 1 KiB; what is larger goes nowhere from here. */
@@ -24,18 +22,18 @@ export interface Decisions {
 /** Registers the handler; call it first, so that nothing said early is missed. */
 export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decisions {
   const seen = new Set<string>();
-  const waiting: string[] = [];
+  const waiting: unknown[] = [];
   let closed = false;
   setHandler(approvalDecision, (sent?: RawValue) => {
-    const text = textOf(sent);
-    // Signals may arrive twice (engine fact 7), and in another order of members.
-    if (seen.has(text)) return;
-    if (seen.size >= MOST_DECISIONS) {
+    const decision = readable(sent);
+    const id = idOf(decision);
+    // Signals may arrive twice (engine fact 7). What isn't handed over only has the row read again.
+    if (seen.has(id) || seen.size >= MOST_DECISIONS) {
       wakeUp.wake();
       return;
     }
-    seen.add(text);
-    waiting.push(text);
+    seen.add(id);
+    waiting.push(decision);
   });
   return {
     close() {
@@ -44,21 +42,26 @@ export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decis
     async handOver() {
       for (;;) {
         await condition(() => closed || waiting.length > 0);
-        const text = waiting.shift();
-        if (text === undefined) return;
-        if (await repeatable.receiveDecision(input, JSON.parse(text))) wakeUp.wake();
+        if (waiting.length === 0) return;
+        if (await repeatable.receiveDecision(input, waiting.shift())) wakeUp.wake();
       }
     },
   };
 }
 
-/** The RFC 8785 form; that of null for everything that can't be a decision: all of that is one thing. */
-function textOf(sent: RawValue | undefined): string {
+/** A decision is named by its signature, whatever the order of its members; anything else by itself. */
+function idOf(decision: unknown): string {
+  const { signature } = (decision ?? {}) as { readonly signature?: unknown };
+  return typeof signature === 'string' ? signature : JSON.stringify(decision);
+}
+
+/** Null for everything that can't be a decision: all of that is one thing. */
+function readable(sent: RawValue | undefined): unknown {
   const { payload } = sent ?? {};
-  if (!payload || (payload.data?.length ?? 0) > LARGEST_BYTES) return 'null';
+  if (!payload || (payload.data?.length ?? 0) > LARGEST_BYTES) return null;
   try {
-    return canonicalJson(defaultPayloadConverter.fromPayload<JsonValue>(payload));
+    return defaultPayloadConverter.fromPayload<unknown>(payload) ?? null;
   } catch {
-    return 'null';
+    return null;
   }
 }

@@ -35,10 +35,15 @@ export async function executeOperation(input: OperationInput): Promise<void> {
   });
 }
 
-/** Ends when a decision was believed, when the offer is over, or when somebody wants the row looked at. */
-async function awaitDecision(input: OperationInput, wakeUp: WakeUp): Promise<void> {
+/**
+ * Ends when a decision was believed, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
+ * wait for.
+ */
+async function awaitDecision(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {
   const waitMs = await repeatable.approvalWait(input);
-  if (waitMs !== null) await wakeUp.sleep(waitMs, 'waiting for a decision');
+  if (waitMs === null) return false;
+  await wakeUp.sleep(waitMs, 'waiting for a decision');
+  return true;
 }
 
 /** Cancel in Temporal Web: before the intent it cancels the operation, after it the row no longer allows it. */
@@ -62,13 +67,12 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
         attempt = step.attempt + 1;
         await wakeUp.sleep(delayAfter(input, step.attempt), 'refused, trying again');
         break;
-      case 'await_approval':
-        await awaitDecision(input, wakeUp);
-        break;
       case 'held':
         await wakeUp.sleep(step.in_ms, 'held by an operator');
         break;
+      case 'await_approval':
       case 'again':
+        if (step.next === 'await_approval' && (await awaitDecision(input, wakeUp))) break;
         await wakeUp.sleep(pauseMs, 'the row could not be read');
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
         break;

@@ -1,5 +1,8 @@
 // The first intent of what needed approval: it wants signatures, not rows, and uses the approval up.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../../src/activities/send.ts';
+import type { DecisionVerifier } from '../../src/domain/approval-decision.ts';
+import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import { createApprovalWait } from '../../src/activities/approval.activity.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
@@ -39,21 +42,22 @@ const unprovedOf = ({ id }: Held) =>
     [id],
   );
 
+const depsOf = (verifier: DecisionVerifier, lines: string[] = []) => ({
+  pool: register.pool,
+  desk: verifier,
+  providers: () => {
+    throw new Error('nobody is asked');
+  },
+  worker: 'w-1',
+  logger: createLogger('worker', 'error', { write: (line) => void lines.push(line) }),
+  metrics: createWorkerMetrics(),
+});
+
 /** What the worker tells a workflow that waits, and what it logs meanwhile. */
 async function waits({ id }: Held, verifier = DESK.verifier) {
   const lines: string[] = [];
-  const deps = {
-    pool: register.pool,
-    desk: verifier,
-    providers: () => {
-      throw new Error('nobody is asked');
-    },
-    worker: 'w-1',
-    logger: createLogger('worker', 'error', { write: (line) => void lines.push(line) }),
-    metrics: createWorkerMetrics(),
-  };
   const input = { operation_id: id } as OperationInput;
-  return { ms: await createApprovalWait(deps)(input), alerts: lines.length };
+  return { ms: await createApprovalWait(depsOf(verifier, lines))(input), alerts: lines.length };
 }
 
 describe('the first intent of what a person approved', () => {
@@ -193,6 +197,34 @@ describe('a row that says more than the signatures', () => {
     await register.rows(ROW_SAYS_YES, [one.id]);
     expect(await begin(register, one.id)).toBe('unapproved');
     await expectNothingSent(one);
+  });
+
+  it('sends nothing where another state was written over the one that waits', async () => {
+    const one = await held(register);
+    await register.rows(`update operations set status = 'PENDING' where operation_id = $1`, [
+      one.id,
+    ]);
+    expect(await begin(register, one.id)).toBe('unapproved');
+    await expectNothingSent(one, 'PENDING');
+  });
+
+  it('goes to a person where the plan says that nobody has to be asked, and the run knows better', async () => {
+    const one = await held(register);
+    const { operation } = await stored(register, one.id);
+    await register.rows(
+      `update operations set status = 'PENDING', plan = plan || '{"awaits_approval": false}'
+       where operation_id = $1`,
+      [one.id],
+    );
+    const { accountId, kind, kindVersion, command, plan } = operation;
+    const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
+    await register.rows('update operations set fingerprint = $2 where operation_id = $1', [
+      one.id,
+      fingerprint,
+    ]);
+    const input = { operation_id: one.id, account_id: accountId, kind, fingerprint, plan };
+    await send(depsOf(DESK.verifier), input, await stored(register, one.id), 'dispatch');
+    await expectNothingSent(one, 'NEEDS_REVIEW');
   });
 
   it('is over like every other when its time is', async () => {

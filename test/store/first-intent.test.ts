@@ -7,6 +7,8 @@ import { createApprovalWait } from '../../src/activities/approval.activity.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import type { OperationInput } from '../../src/workflows/activities.contract.ts';
+import { commitIntent } from '../../src/store/attempts.store.ts';
+import { consumeApproval } from '../../src/store/first-intent.store.ts';
 import {
   addApprovers,
   approvalNow,
@@ -73,7 +75,11 @@ describe('the first intent of what a person approved', () => {
   it('is one where ten want it at once', async () => {
     const one = await held(register);
     await decide(register, one);
-    const results = await Promise.all(Array.from({ length: 10 }, () => begin(register, one.id)));
+    const read = await stored(register, one.id);
+    const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, DESK.verifier)),
+    );
     expect(results.filter((result) => typeof result === 'object')).toHaveLength(1);
     expect((await stored(register, one.id)).attempts).toHaveLength(1);
   });
@@ -105,7 +111,10 @@ describe('the first intent of what a person approved', () => {
       [one.id],
     );
     expect(await begin(register, one.id)).toBe('unapproved');
-    expect((await stored(register, one.id)).attempts).toEqual([]);
+    const file = await stored(register, one.id);
+    expect(file.attempts).toEqual([]);
+    const again = consumeApproval(register.pool, file, new Date().toISOString());
+    await expect(again).rejects.toThrow('used before');
   });
 });
 

@@ -43,7 +43,7 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'retention', 'observability', 'policy'],
+      ...['outbox', 'recovery', 'retention', 'observability', 'policy', 'signing'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],

@@ -1,4 +1,5 @@
 // What the activities work with; given once by the worker.
+import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { WorkerMetrics } from '../observability/metrics.ts';
@@ -10,6 +11,8 @@ export interface ActivityDependencies {
   readonly providers: ConnectedProviders;
   /** The policy in force, which is asked again before the first intent. */
   readonly policy: () => Policy;
+  /** The approval desk's public keys: without a signature of theirs no decision is believed. */
+  readonly desk: DecisionVerifier;
   /** Names this process in the attempt ledger. */
   readonly worker: string;
   readonly logger: Logger;

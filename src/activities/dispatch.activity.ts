@@ -28,7 +28,7 @@ export function createDispatch(deps: ActivityDependencies): OperationActivities[
         case 'reconcile':
           return { next: 'reconcile' };
         case 'wait_for_approval':
-          return { next: 'again' };
+          return { next: 'await_approval' };
         case 'done':
           return { next: 'done' };
       }

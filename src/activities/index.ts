@@ -1,9 +1,9 @@
 // All activities of the worker, over their dependencies.
 import { cancelBeforeIntent } from '../store/cancellations.store.ts';
 import { storeAttemptOutcome } from '../store/attempts.store.ts';
-import { expireApprovalIfDue } from '../store/approvals.store.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { createApprovalWait, createReceiveDecision } from './approval.activity.ts';
 import { createDispatch, createResend } from './dispatch.activity.ts';
 import { createLookUpOutcome } from './look-up-outcome.activity.ts';
 import { observeEnd } from './observe.ts';
@@ -24,7 +24,7 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     cancelBeforeIntent: async ({ operation_id }) => {
       await cancelBeforeIntent(deps.pool, operation_id);
     },
-    approvalWait: async ({ operation_id }) =>
-      (await expireApprovalIfDue(deps.pool, operation_id)) ?? null,
+    approvalWait: createApprovalWait(deps),
+    receiveDecision: createReceiveDecision(deps),
   });
 }

@@ -38,8 +38,9 @@ export async function send(
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
   const isFresh = freshness();
   const intent = { number, purpose, requestBody, worker: deps.worker };
-  const begun = await commitIntent(deps.pool, read, intent);
-  if (begun === 'revoked') return { next: 'done' };
+  const begun = await commitIntent(deps.pool, read, intent, deps.desk);
+  if (begun === 'revoked' || begun === 'expired') return { next: 'done' };
+  if (begun === 'unapproved') return { next: 'await_approval' };
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
@@ -59,7 +60,7 @@ function freshness(): () => boolean {
   return () => Math.max(performance.now() - monotonic, Date.now() - wall) < SEND_FRESHNESS_MS;
 }
 
-/** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine. */
+/** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine, and wait for people where it did. */
 function commandUnchanged(input: OperationInput, { operation }: OperationFile): boolean {
   const computed = fingerprintOf({
     accountId: operation.accountId,
@@ -67,7 +68,8 @@ function commandUnchanged(input: OperationInput, { operation }: OperationFile): 
     kindVersion: operation.kindVersion,
     command: operation.command,
   });
-  return computed === operation.fingerprint && computed === input.fingerprint;
+  const asked = input.plan.awaits_approval && !operation.plan.awaits_approval;
+  return computed === operation.fingerprint && computed === input.fingerprint && !asked;
 }
 
 async function storeOutcome(

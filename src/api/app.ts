@@ -6,6 +6,7 @@ import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
 import { problemDetails } from './middleware/problem-details.ts';
 import { apiKeysRoute } from './routes/api-keys.route.ts';
+import { approvalsRoute } from './routes/approvals.route.ts';
 import { auditEventsRoute } from './routes/audit-events.route.ts';
 import { cancelRoute } from './routes/cancel.route.ts';
 import { documentationRoute } from './routes/documentation.route.ts';
@@ -36,6 +37,7 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(operationListRoute(deps));
   app.use(previewRoute(deps));
   app.use(kindsRoute(deps));
+  app.use(approvalsRoute(deps));
   app.use(auditEventsRoute(deps));
   app.use(cancelRoute(deps));
   app.use(operatorQueueRoute(deps));

@@ -1,4 +1,5 @@
 // What the API works with; given once by its composition root.
+import type { DecisionSigner } from '../domain/approval-decision.ts';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { BareConnection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
@@ -29,6 +30,8 @@ export interface ApiDependencies {
   /** False where the policy file can't be used as it stands and an earlier one is in force. */
   readonly policyIsFresh: () => boolean;
   readonly installationId: string;
+  /** The approval desk's private key. */
+  readonly desk: DecisionSigner;
   readonly startSoon: StartSoon;
   readonly replays: Pick<ReplayAudit, 'note'>;
   readonly watcher: RestWatcher;

@@ -1,5 +1,6 @@
-// Tells the engine of a fresh claim, or that somebody wants a look, without making the caller wait for it. What doesn't get through
+// Tells the engine of a fresh claim, a decision, or that somebody wants a look, without making the caller wait for it. What doesn't get through
 // stays in the outbox.
+import type { SignedDecision } from '../domain/approval-decision.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Logger } from '../observability/logger.ts';
 import { messageDelivered, startDelivered } from '../store/outbox.store.ts';
@@ -13,6 +14,8 @@ export interface StartSoon {
   begin(operation: Operation): void;
   /** Has the provider asked; `messageId` is the outbox message that stands for this wish. */
   look(operation: Operation, messageId: string): void;
+  /** Hands a person's signed decision over; `messageId` as above. */
+  decide(operation: Operation, decision: SignedDecision, messageId: string): void;
   /** Resolves when nothing is under way any more. */
   drain(): Promise<void>;
 }
@@ -38,6 +41,12 @@ export function createStartSoon(pool: Pool, starter: WorkflowStarter, logger: Lo
     look(operation, messageId) {
       deliver(operation, async () => {
         await starter.lookNow(operation);
+        await messageDelivered(pool, messageId);
+      });
+    },
+    decide(operation, decision, messageId) {
+      deliver(operation, async () => {
+        await starter.decide(operation, [decision]);
         await messageDelivered(pool, messageId);
       });
     },

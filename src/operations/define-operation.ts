@@ -1,6 +1,7 @@
 // What a kind of operation is: one declaration. Workflows, activities, API and store know no kinds.
 import { z } from 'zod';
 import { businessKeyOf } from '../domain/business-key.ts';
+import type { CardTextOf } from '../domain/card-text.ts';
 import type { KindFacts } from '../domain/policy.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { Admission, Target } from '../domain/target.ts';
@@ -43,6 +44,8 @@ export interface OperationDeclaration<Shape extends z.ZodRawShape, Command exten
   readonly target?: TargetRule<Command>;
   /** What rules of the policy may ask about a command; `target` is the command of the operation that it acts on, null where none is known. */
   readonly facts: (command: Command, target: JsonObject | null) => KindFacts;
+  /** What a person reads who decides about it. */
+  readonly card: CardTextOf<Command>;
 }
 
 /** A kind as the rest of the product sees it. */
@@ -61,6 +64,7 @@ export interface OperationDefinition {
   readonly personal: readonly string[];
   readonly target: TargetRule<JsonObject> | null;
   readonly facts: (command: JsonObject, target: JsonObject | null) => KindFacts;
+  readonly card: CardTextOf<JsonObject>;
 }
 
 /** Says that this equals an earlier operation on purpose; part of every kind and of the fingerprint. */
@@ -74,7 +78,7 @@ const intendedRepeatOf = identifier
 export function defineOperation<Shape extends z.ZodRawShape, Command extends JsonObject>(
   declaration: OperationDeclaration<Shape, Command>,
 ): OperationDefinition {
-  const { canonicalise, businessKey, target, facts, input: shape, example, ...rest } = declaration;
+  const { canonicalise, businessKey, target, facts, card, input: shape, ...rest } = declaration;
   const input = z.strictObject({ ...shape, intended_repeat_of: intendedRepeatOf });
   const command = input.transform((value, context) => {
     const { intended_repeat_of: repeatOf, ...own } = value as Record<string, unknown>;
@@ -86,7 +90,7 @@ export function defineOperation<Shape extends z.ZodRawShape, Command extends Jso
   return {
     ...rest,
     input,
-    example: example as JsonObject,
+    example: declaration.example as JsonObject,
     command,
     businessKey(value) {
       const parts = businessKey(value as Command);
@@ -94,5 +98,6 @@ export function defineOperation<Shape extends z.ZodRawShape, Command extends Jso
     },
     target: target ? (target as unknown as TargetRule<JsonObject>) : null,
     facts: (value, targetCommand) => facts(value as Command, targetCommand),
+    card: (value, found) => card(value as Command, found),
   };
 }

@@ -1,4 +1,6 @@
 // What a payment has brought in, for kinds that act on it.
+import { MINOR_UNIT_DIGITS } from '../domain/currencies.ts';
+import type { FrozenTarget } from '../domain/execution-plan.ts';
 import type { Money } from '../domain/money.ts';
 import type { JsonObject } from '../domain/strict-json.ts';
 import type { Target } from '../domain/target.ts';
@@ -33,4 +35,9 @@ export function capturedMinor(target: Target): bigint {
 export function payerOf(payment: JsonObject | null): string | undefined {
   const payer = payment?.['customer_id'];
   return typeof payer === 'string' ? payer : undefined;
+}
+
+/** What an operation takes of its target, as frozen at the claim. */
+export function frozenMoney({ currency, amount_minor: minor }: FrozenTarget): Money {
+  return { currency, minor, digits: MINOR_UNIT_DIGITS.get(currency) ?? 0 };
 }

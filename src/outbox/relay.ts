@@ -1,6 +1,7 @@
 // The relay delivers what was committed and not yet told to the engine. At least once: the receiver attaches to what already runs.
 import type { Operation } from '../domain/operation.ts';
 import type { Logger } from '../observability/logger.ts';
+import { signedDecisions } from '../store/approval-list.store.ts';
 import { readFile } from '../store/operations.store.ts';
 import {
   deliveryFailed,
@@ -41,24 +42,30 @@ export async function relayOnce(deps: RelayDependencies): Promise<number> {
   return messages.length - failures.length;
 }
 
-const TELL: Readonly<
-  Record<MessageType, (starter: WorkflowStarter, operation: Operation) => Promise<void>>
-> = {
-  start: (starter, operation) => starter.start(operation),
-  wake: (starter, operation) => starter.wake(operation),
-  look: (starter, operation) => starter.lookNow(operation),
+type Tell = (
+  deps: Pick<RelayDependencies, 'pool' | 'starter'>,
+  operation: Operation,
+) => Promise<void>;
+
+const TELL: Readonly<Record<MessageType, Tell>> = {
+  start: ({ starter }, operation) => starter.start(operation),
+  wake: ({ starter }, operation) => starter.wake(operation),
+  look: ({ starter }, operation) => starter.lookNow(operation),
+  // All of them each time: the run knows those that it has heard of.
+  decide: async ({ pool, starter }, operation) =>
+    starter.decide(operation, await signedDecisions(pool, operation.operationId)),
 };
 
 /** Undefined where it got through. */
 async function deliver(
-  { pool, starter }: RelayDependencies,
+  deps: RelayDependencies,
   message: OutboxMessage,
 ): Promise<Failure | undefined> {
   try {
-    const file = await readFile(pool, message.operationId);
+    const file = await readFile(deps.pool, message.operationId);
     // A type that only a newer version knows is no function here: parked, not taken for delivered.
-    if (file) await TELL[message.type](starter, file.operation);
-    await messageDelivered(pool, message.messageId);
+    if (file) await TELL[message.type](deps, file.operation);
+    await messageDelivered(deps.pool, message.messageId);
     return undefined;
   } catch (error) {
     return { message, error };

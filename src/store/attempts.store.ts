@@ -1,4 +1,5 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
+import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
 import type { OperationProblem } from '../domain/operation-problem.ts';
 import { mayMove } from '../domain/operation-state.ts';
@@ -6,6 +7,7 @@ import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import { recordEvidence } from './evidence.store.ts';
+import { checkBeforeFirstIntent, consumeApproval, type Hindrance } from './first-intent.store.ts';
 import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
@@ -22,13 +24,15 @@ export interface Intent {
 /**
  * Commits an intent for the operation as it was read. Undefined where the operation has changed since, or the number is taken: then
  * somebody else sends, and the caller must not. `held` where an operator holds new intents back; `revoked` where the submitter may
- * no longer do this: then the operation was ended by that.
+ * no longer do this, `expired` where nobody agreed in time: then the operation was ended by that; `unapproved` where a person must
+ * decide first. `desk`: whose signatures prove that one has.
  */
 export async function commitIntent(
   pool: Pool,
   read: OperationFile,
   intent: Intent,
-): Promise<OperationFile | 'held' | 'revoked' | undefined> {
+  desk: DecisionVerifier,
+): Promise<OperationFile | 'held' | 'revoked' | Hindrance | undefined> {
   return inTransaction(pool, async (db) => {
     const locked = await lockUnchanged(db, read);
     // A token that the provider may have forgotten would make a second effect.
@@ -37,9 +41,12 @@ export async function commitIntent(
     const mayBegin = read.attempts.length > 0 || mayMove(read.operation.status, 'IN_PROGRESS');
     if (!locked || tooLate || !mayBegin) return undefined;
     if (locked.held) return 'held';
-    if (locked.granted) return beginAttempt(db, read, locked.now, intent);
-    await moveOperation(db, read, locked.now, changeByLostGrant(read));
-    return 'revoked';
+    if (!locked.granted) {
+      await moveOperation(db, read, locked.now, changeByLostGrant(read));
+      return 'revoked';
+    }
+    const hindrance = await checkBeforeFirstIntent(db, { ...read, now: locked.now }, desk);
+    return hindrance ?? beginAttempt(db, read, locked.now, intent);
   });
 }
 
@@ -91,6 +98,7 @@ async function beginAttempt(
   const events = [{ ...auditOf(file.operation, 'intent', now), detail }];
   const patch = resendLimit(file, now);
   if (read.attempts.length === 0) {
+    await consumeApproval(db, read, now);
     return moveOperation(db, file, now, { to: 'IN_PROGRESS' }, { patch, events });
   }
   await appendAudit(db, events);

@@ -2,6 +2,7 @@
 import { mayLookNow } from '../domain/look-now.ts';
 import type { OperationFile } from '../domain/operation.ts';
 import { lockFile } from './operations.store.ts';
+import { enqueueForCaller } from './outbox.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -9,9 +10,6 @@ export type LookRequestResult =
   | { readonly status: 'not_found' }
   | { readonly status: 'wrong_state'; readonly file: OperationFile }
   | { readonly status: 'requested'; readonly file: OperationFile; readonly messageId: string };
-
-/** The API tells the engine at once; the relay takes over when that hasn't happened after this long. */
-const RELAY_GRACE = '2 seconds';
 
 /** Asks for a look at an operation of this account. */
 export async function requestLook(
@@ -34,11 +32,5 @@ async function enqueueLook(db: Queryable, operationId: string): Promise<string> 
     [operationId],
   );
   if (waiting.rows[0]) return waiting.rows[0].message_id;
-  const { rows } = await db.query<{ message_id: string }>(
-    `insert into outbox_messages (operation_id, type, next_delivery_at)
-     values ($1, 'look', holdfast_now() + interval '${RELAY_GRACE}') returning message_id`,
-    [operationId],
-  );
-  if (!rows[0]) throw new Error('a message was not inserted');
-  return rows[0].message_id;
+  return enqueueForCaller(db, operationId, 'look');
 }

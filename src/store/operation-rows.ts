@@ -71,3 +71,8 @@ export const approvalFromRow = (row: Row): Approval =>
     { approvalId: 'approval_id', status: 'status', reason: 'reason', expiresAt: 'expires_at' },
     row,
   );
+
+/** Times inside JSON come in Postgres' own spelling; the representation has one spelling only. */
+export function timeInJson(text: unknown): string | null {
+  return typeof text === 'string' ? new Date(text).toISOString() : null;
+}

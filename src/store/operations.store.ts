@@ -1,6 +1,11 @@
 // Reading operations. Changes are made in claims.store (birth), attempts.store (intents, answers) and transitions.store (states).
 import type { OperationFile, Operation } from '../domain/operation.ts';
-import { approvalFromRow, attemptFromRow, operationFromRow } from './operation-rows.ts';
+import {
+  approvalFromRow,
+  attemptFromRow,
+  operationFromRow,
+  timeInJson as time,
+} from './operation-rows.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run, type Prepared } from './prepared.ts';
 
@@ -104,11 +109,6 @@ export function attachmentsFromRow(
     approval:
       approval && approvalFromRow({ ...approval, expires_at: time(approval['expires_at']) }),
   };
-}
-
-/** Times inside JSON come in Postgres' own spelling; the representation has one spelling only. */
-function time(text: unknown): string | null {
-  return typeof text === 'string' ? new Date(text).toISOString() : null;
 }
 
 /** States of several operations in one statement: one reader serves all waiting requests. */

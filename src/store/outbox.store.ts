@@ -1,8 +1,8 @@
 // Messages that must reach the engine. A message is deleted once delivered; until then every relay may try, one at a time.
 import type { Pool, Queryable } from './pool.ts';
 
-/** `start`: run the operation. `wake`: its row changed. `look`: ask the provider now. */
-export type MessageType = 'start' | 'wake' | 'look';
+/** `start`: run the operation. `wake`: its row changed. `look`: ask the provider now. `decide`: people have decided about it. */
+export type MessageType = 'start' | 'wake' | 'look' | 'decide';
 
 export interface OutboxMessage {
   readonly messageId: string;
@@ -46,11 +46,34 @@ export async function enqueue(
   operationId: string,
   type: MessageType,
 ): Promise<void> {
-  await db.query(
+  await insertMessage(db, operationId, type, '0 seconds');
+}
+
+/** A process that writes such a message delivers it at once itself; the relay takes over when that hasn't happened after this long. */
+const RELAY_GRACE = '2 seconds';
+
+/** The same for what the caller is about to deliver; answers the message's id. */
+export async function enqueueForCaller(
+  db: Queryable,
+  operationId: string,
+  type: MessageType,
+): Promise<string> {
+  return insertMessage(db, operationId, type, RELAY_GRACE);
+}
+
+async function insertMessage(
+  db: Queryable,
+  operationId: string,
+  type: MessageType,
+  dueIn: string,
+): Promise<string> {
+  const { rows } = await db.query<{ message_id: string }>(
     `insert into outbox_messages (operation_id, type, next_delivery_at)
-     values ($1, $2, holdfast_now())`,
-    [operationId, type],
+     values ($1, $2, holdfast_now() + $3::interval) returning message_id`,
+    [operationId, type, dueIn],
   );
+  if (!rows[0]) throw new Error('a message was not inserted');
+  return rows[0].message_id;
 }
 
 /** The engine has been told. */

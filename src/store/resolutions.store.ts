@@ -16,6 +16,7 @@ import { lockFile, type LockedFile } from './operations.store.ts';
 import { enqueue } from './outbox.store.ts';
 import { recordStatement, type Decider, type Statement } from './person-statements.store.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { submitterOwners } from './submitter-owners.store.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation } from './transitions.store.ts';
 
@@ -78,16 +79,6 @@ async function factsOf(
     canLookUp,
     lastLook: await lastAnsweredLook(db, operationId),
   };
-}
-
-/** Owners of everybody whose key stands for this operation, those that were reused included. */
-async function submitterOwners(db: Queryable, operationId: string): Promise<string[]> {
-  const { rows } = await db.query<{ owner: string }>(
-    `select distinct p.owner from idempotency_keys k join principals p using (principal_id)
-     where k.operation_id = $1`,
-    [operationId],
-  );
-  return rows.map((row) => row.owner);
 }
 
 /** Those made since the operation was last reopened: what came before was about another question. */

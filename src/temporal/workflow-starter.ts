@@ -25,6 +25,8 @@ export interface WorkflowStarter {
   restartReconciliation(operation: Operation): Promise<void>;
   /** Tells the open runs of an operation that its row changed; none may be open. */
   wake(operation: Operation): Promise<void>;
+  /** Hands people's signed decisions to the operation's open run; none may be open, a later one finds them in the row. */
+  decide(operation: Operation, decisions: readonly unknown[]): Promise<void>;
   /** Has the provider asked now, by the open reconciliation or by a new one. */
   lookNow(operation: Operation): Promise<void>;
   /** True while the operation's own run is open. */
@@ -58,6 +60,11 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
     restartReconciliation: (operation) =>
       start('reconcileOperation', operation, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
     wake: (operation) => withDeadline(() => signalOpenRuns(client, operation)),
+    decide: (operation, decisions) =>
+      withDeadline(async () => {
+        const handle = client.workflow.getHandle(workflowIdOf('executeOperation', operation));
+        for (const one of decisions) await whereOpen(() => handle.signal('approval_decision', one));
+      }),
     lookNow: async (operation) => {
       const options = optionsOf('reconcileOperation', operation, taskQueue);
       await withDeadline(() =>
@@ -92,12 +99,18 @@ function optionsOf(
 
 async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {
   for (const type of ['executeOperation', 'reconcileOperation'] as const) {
-    try {
-      await client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed');
-    } catch (error) {
-      // A run that is closed has nothing more to learn.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+    await whereOpen(() =>
+      client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed'),
+    );
+  }
+}
+
+/** A run that is closed has nothing more to learn, and one that isn't there yet begins at the row. */
+async function whereOpen(tell: () => Promise<void>): Promise<void> {
+  try {
+    await tell();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
 

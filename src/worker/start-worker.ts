@@ -21,6 +21,7 @@ import type { ProviderAdapter } from '../providers/provider.ts';
 import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
 import { EXPIRE_AGAIN_MS, expireOnce } from '../retention/expire.ts';
+import { verifierOf } from '../signing/configured-keys.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
@@ -64,6 +65,7 @@ export async function startWorker(
   faults: WorkerFaults = NO_FAULTS,
 ): Promise<RunningWorker> {
   installRuntime(logger, config.logLevel);
+  const desk = verifierOf('desk', config.keys.desk);
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
@@ -75,6 +77,7 @@ export async function startWorker(
   showPolicy(metrics.registry, policy.isFresh);
   const activities = createActivities({
     pool,
+    desk,
     providers: connectProviders(config.connections, adapters.map(faults.adapter), process.env),
     policy: policy.current,
     worker: `${process.pid}@${hostname()}`,

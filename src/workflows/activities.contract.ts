@@ -20,6 +20,8 @@ export type DispatchStep =
   | { readonly next: 'reconcile' }
   /** An operator holds new intents back: ask again. */
   | { readonly next: 'held'; readonly in_ms: number }
+  /** A person must decide first. */
+  | { readonly next: 'await_approval' }
   /** The row changed while it was read: look at it again. */
   | { readonly next: 'again' }
   /** The provider answered and the answer couldn't be stored. */
@@ -47,4 +49,9 @@ export interface OperationActivities {
   cancelBeforeIntent(input: OperationInput): Promise<void>;
   /** Milliseconds to wait on for the decision; null where nobody has to decide (any more). */
   approvalWait(input: OperationInput): Promise<number | null>;
+  /**
+   * Checks what came as a signal; whatever it is, it never throws for it. True where the operation waits for nobody (any more): it
+   * may be dispatched, which checks everything again.
+   */
+  receiveDecision(input: OperationInput, decision: unknown): Promise<boolean>;
 }

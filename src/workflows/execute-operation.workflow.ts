@@ -10,6 +10,7 @@ import {
 import { reconcileWorkflowIdFor } from '../domain/reconcile-workflow-id.ts';
 import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
+import { listenForDecisions } from './decisions.ts';
 import { reconcileOperation } from './reconcile-operation.workflow.ts';
 import { listen, type WakeUp } from './wake-up.ts';
 
@@ -22,21 +23,27 @@ const MOST_ROUNDS = 500;
 
 export async function executeOperation(input: OperationInput): Promise<void> {
   const wakeUp = listen();
+  const decisions = listenForDecisions(input, wakeUp);
   // Once something may have been sent, a cancellation from outside must not leave it unsettled.
   await CancellationScope.nonCancellable(async () => {
-    if (input.plan.awaits_approval) await awaitApproval(input, wakeUp);
+    const handedOver = decisions.handOver();
+    if (input.plan.awaits_approval) await awaitDecision(input, wakeUp);
     const open = await sendUntilAnswered(input, wakeUp);
     if (open) await reconcile(input);
+    decisions.close();
+    await handedOver;
   });
 }
 
-async function awaitApproval(input: OperationInput, wakeUp: WakeUp): Promise<void> {
-  for (;;) {
-    await cancelIfAsked(input, wakeUp);
-    const waitMs = await repeatable.approvalWait(input);
-    if (waitMs === null) return;
-    await wakeUp.sleep(waitMs, 'waiting for a decision');
-  }
+/**
+ * Ends when a decision was believed, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
+ * wait for.
+ */
+async function awaitDecision(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {
+  const waitMs = await repeatable.approvalWait(input);
+  if (waitMs === null) return false;
+  await wakeUp.sleep(waitMs, 'waiting for a decision');
+  return true;
 }
 
 /** Cancel in Temporal Web: before the intent it cancels the operation, after it the row no longer allows it. */
@@ -63,7 +70,9 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
       case 'held':
         await wakeUp.sleep(step.in_ms, 'held by an operator');
         break;
+      case 'await_approval':
       case 'again':
+        if (step.next === 'await_approval' && (await awaitDecision(input, wakeUp))) break;
         await wakeUp.sleep(pauseMs, 'the row could not be read');
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
         break;

@@ -5,6 +5,8 @@ import { rowChanged } from './messages.ts';
 export interface WakeUp {
   /** Ends after `ms`, or at once when something was said since the last wait. */
   sleep(ms: number, summary: string): Promise<void>;
+  /** Ends the wait, or the next one where none is under way. */
+  wake(): void;
   /** True once after a cancellation was asked for, for example in Temporal Web. */
   cancelAsked(): boolean;
 }
@@ -25,6 +27,9 @@ export function listen(): WakeUp {
     async sleep(ms, summary) {
       await condition(() => said, Math.max(ms, 1), { summary });
       said = false;
+    },
+    wake() {
+      said = true;
     },
     cancelAsked() {
       const asked = cancel;

@@ -172,12 +172,23 @@ describe('our services', () => {
     );
   });
 
-  it('read the same settings, but for their own ports', () => {
+  it('read the same settings, but for their own ports and keys', () => {
+    const own = ['API_METRICS_PORT', 'DESK_KEY_FILE', 'DESK_PUBLIC_KEYS'];
     const [api, worker] = ['api', 'worker'].map((name) => {
-      const { API_METRICS_PORT: _, ...shared } = compose.services[name]?.environment ?? {};
-      return shared;
+      const settings = Object.entries(compose.services[name]?.environment ?? {});
+      return Object.fromEntries(settings.filter(([variable]) => !own.includes(variable)));
     });
     expect(api).toEqual(worker);
+  });
+
+  it('keep the private key of the desk to the API; migrate makes it', () => {
+    const withKey = services.filter(([, { volumes = [] }]) =>
+      volumes.some((volume) => volume.startsWith('desk-key:')),
+    );
+    expect(withKey.map(([name]) => name)).toEqual(['migrate', 'api']);
+    const { keys: made } = configOf('migrate');
+    expect(configOf('api').keys.desk.privateKeyFile).toBe(made.desk.privateKeyFile);
+    expect(configOf('worker').keys.desk.publicKeyFolder).toBe(made.desk.publicKeyFolder);
   });
 
   it('listen where others reach them', () => {

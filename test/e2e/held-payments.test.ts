@@ -27,6 +27,40 @@ describe('a payment from 1,000.00 USD on', () => {
     expect(await system.submit({ key, ...LARGE })).toMatchObject({ status: 202 });
   });
 
+  it('is sent once it was approved: 5,000.00 USD reach the provider, once', async () => {
+    const key = freshKey();
+    const wanted = { key, amount: '5000.00' };
+    const { body } = await system.submit(wanted);
+    expect(await system.submit(wanted)).toMatchObject({
+      status: 202,
+      body: { approval: body.approval },
+    });
+    expect(await system.submit({ ...wanted, amount: '50000.00' })).toMatchObject({ status: 409 });
+    expect(await system.decide(body)).toMatchObject({ status: 200 });
+    expect(await system.atRest(body.operation_id)).toMatchObject({
+      status: 'SUCCEEDED',
+      approval: { status: 'approved' },
+    });
+    const { writes, effects, tokens } = await system.provider.sawOf(body.operation_id);
+    expect({ writes, effects, tokens }).toEqual({ writes: 1, effects: 1, tokens: [key] });
+    expect(await system.statesOf(body.operation_id)).toEqual([
+      'AWAITING_APPROVAL',
+      'IN_PROGRESS',
+      'SUCCEEDED',
+    ]);
+  });
+
+  it('is not sent when its agent decides, nor when somebody of another account does', async () => {
+    const { body } = await system.submit(LARGE);
+    expect(await system.decide(body, 'approve', { person: 'agent' })).toMatchObject({
+      status: 403,
+    });
+    expect(await system.decide(body, 'approve', { account: 'acct_b' })).toMatchObject({
+      status: 404,
+    });
+    expect(await system.statusOf(body.operation_id)).toBe('AWAITING_APPROVAL');
+  });
+
   it('is EXPIRED by the database clock when nobody decides, and gives its invoice back', async () => {
     const hasty = await system.startApi({ APPROVAL_TTL_MS: '700' });
     const key = freshKey();

@@ -31,6 +31,14 @@ const EXECUTE = ['execute'] as const;
 const BOTH = ['execute', 'reconcile'] as const;
 const QUICK = { reconcile: { send_window_ms: 3_500 } };
 
+const untilOpen = (key: string) =>
+  until('its run is open', () =>
+    system
+      .runOf(key)
+      .describe()
+      .catch(() => undefined),
+  );
+
 const SCENARIOS: readonly Scenario[] = [
   { name: 'success', modes: ['ok'], ends: 'SUCCEEDED', keeps: EXECUTE },
   {
@@ -95,16 +103,43 @@ const SCENARIOS: readonly Scenario[] = [
     ends: 'CANCELED',
     keeps: EXECUTE,
     meanwhile: async (key) => {
-      await until('its run is open', () =>
-        system
-          .runOf(key)
-          .describe()
-          .catch(() => undefined),
-      );
+      await untilOpen(key);
       await system.runOf(key).cancel();
     },
   },
   { name: 'expired-approval', modes: [], amount: '5000.00', ends: 'EXPIRED', keeps: EXECUTE },
+  {
+    name: 'approved',
+    modes: ['ok'],
+    amount: '5000.00',
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+    meanwhile: async (key, operationId) => {
+      await untilOpen(key);
+      await system.decide((await system.read(operationId)).body);
+    },
+  },
+  {
+    name: 'rejected',
+    modes: [],
+    amount: '5000.00',
+    ends: 'REJECTED',
+    keeps: EXECUTE,
+    meanwhile: async (key, operationId) => {
+      await untilOpen(key);
+      await system.decide((await system.read(operationId)).body, 'reject');
+    },
+  },
+  {
+    name: 'signaled-past-the-desk',
+    modes: [{ mode: 'delay_then_ok', delay_ms: 1_000 }],
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+    meanwhile: async (key) => {
+      await untilOpen(key);
+      await system.runOf(key).signal('approval_decision', { approved: true });
+    },
+  },
 ];
 
 beforeAll(async () => {

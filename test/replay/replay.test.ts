@@ -72,6 +72,9 @@ describe('the workflows of the source', () => {
     'refused-twice',
     'canceled',
     'expired-approval',
+    'approved',
+    'rejected',
+    'signaled-past-the-desk',
   ])('are held to a recorded %s', (scenario) => {
     expect(FILES.some((file) => /^\d+\.\d+\.\d+-(.+)\.json$/.exec(file)?.[1] === scenario)).toBe(
       true,

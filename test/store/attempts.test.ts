@@ -4,6 +4,7 @@ import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import { commitIntent, storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import { openReconciliation } from '../../src/store/looks.store.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
+import { DESK } from '../support/desk.ts';
 import {
   attempted,
   auditTypes,
@@ -11,7 +12,6 @@ import {
   claimed,
   move,
   openRegister,
-  operationIn,
   stored,
   traceOf,
   type Register,
@@ -81,7 +81,7 @@ describe('an intent', () => {
     const { id, ...read } = await claimed(register);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
     const results = await Promise.all(
-      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent)),
+      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, DESK.verifier)),
     );
     expect(results.filter(Boolean)).toHaveLength(1);
     expect((await stored(register, id)).attempts).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('an intent', () => {
     await move(register, id, { to: 'CANCELED' });
     const before = await traceOf(register, id);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
-    expect(await commitIntent(register.pool, read, intent)).toBeUndefined();
+    expect(await commitIntent(register.pool, read, intent, DESK.verifier)).toBeUndefined();
     expect(await traceOf(register, id)).toEqual(before);
   });
 
@@ -101,7 +101,7 @@ describe('an intent', () => {
     const { id, file } = await attempted(register, [not_sent]);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
     const before = await traceOf(register, id);
-    expect(await commitIntent(register.pool, file, intent)).toBeUndefined();
+    expect(await commitIntent(register.pool, file, intent, DESK.verifier)).toBeUndefined();
     expect(await traceOf(register, id)).toEqual(before);
   });
 
@@ -386,15 +386,5 @@ describe('a refused resend', () => {
     expect(await begin(register, id, 'resend')).toMatchObject({
       operation: { status: 'RECONCILING' },
     });
-  });
-});
-
-describe('the wait for a person', () => {
-  it('ends with the intent: approved operations go from AWAITING_APPROVAL to IN_PROGRESS', async () => {
-    const { id } = await operationIn(register, 'AWAITING_APPROVAL');
-    await register.pool.query(`update approvals set status = 'approved' where operation_id = $1`, [
-      id,
-    ]);
-    expect(await begin(register, id)).toMatchObject({ operation: { status: 'IN_PROGRESS' } });
   });
 });

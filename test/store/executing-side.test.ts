@@ -9,6 +9,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
+import { DESK } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
@@ -62,6 +63,7 @@ function worker(write: WriteOutcome, lookUp: LookupAnswer = UNAVAILABLE): Activi
     pool: register.pool,
     providers: () => ({ connection: CONNECTION, adapter, credential: CREDENTIAL }),
     policy: () => SHIPPED_POLICY,
+    desk: DESK.verifier,
     worker: 'w-1',
     logger: createLogger('worker', 'trace', { write: (line) => void lines.push(line) }),
     metrics,

@@ -7,6 +7,7 @@ import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
+import { DESK } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { claimOf, openRegister, stored, type Register } from '../support/register.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
@@ -42,6 +43,7 @@ async function sendWith(duringCommit: () => void) {
       pool: register.pool,
       providers: () => ({ connection, adapter: { ...sandboxProvider, write }, credential: 'x' }),
       policy: () => SHIPPED_POLICY,
+      desk: DESK.verifier,
       worker: 'w-1',
       logger: pino({ level: 'silent' }),
       metrics: createWorkerMetrics(),

@@ -1,6 +1,10 @@
 // The API in this process, on a register of its own and without an engine: for what it answers by itself.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
+import { ensureSigningKeys } from '../../src/bootstrap/signing-keys.ts';
 import { startApi } from '../../src/api/start-api.ts';
 import { apiConfigOf, readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/supervisor/probes.ts';
@@ -23,12 +27,15 @@ export interface Answer {
 /** Nothing listens where its engine should be, so a claim stays PENDING. */
 export async function apiInProcess({ url }: Register, env: Readonly<Record<string, string>> = {}) {
   const port = await freePort();
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-api-'));
   const config = readConfig({
     DATABASE_URL: url,
+    HOLDFAST_HOME: home,
     PORT: String(port),
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
     ...env,
   });
+  ensureSigningKeys(config.keys);
   const api = await startApi(apiConfigOf(config), pino({ level: 'silent' }));
   const base = `http://127.0.0.1:${port}`;
   const dispatcher = new Agent({ headersTimeout: 120_000, connect: { timeout: 60_000 } });
@@ -67,6 +74,7 @@ export async function apiInProcess({ url }: Register, env: Readonly<Record<strin
     async stop(): Promise<void> {
       await dispatcher.close();
       await api.stop();
+      rmSync(home, { recursive: true, force: true });
     },
   };
 }

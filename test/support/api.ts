@@ -18,6 +18,7 @@ import { readStates } from '../../src/store/operations.store.ts';
 import type { Pool } from '../../src/store/pool.ts';
 import { storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
+import { DESK } from './desk.ts';
 import { fakeStarter, type FakeStarter } from './fake-starter.ts';
 import { OUTCOMES } from './operation-file.ts';
 import { SHIPPED_POLICY } from './policy.ts';
@@ -87,6 +88,7 @@ function dependencies(
     policy,
     policyIsFresh,
     installationId: randomUUID(),
+    desk: DESK.signer,
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
     rateLimits: UNLIMITED,

@@ -7,6 +7,8 @@ export interface FakeStarter extends WorkflowStarter {
   readonly started: string[];
   readonly restarted: string[];
   readonly reconciled: string[];
+  /** Signed decisions in the order they were handed over. */
+  readonly decided: unknown[];
   /** Operations whose run is open. */
   readonly running: Set<string>;
 }
@@ -19,6 +21,7 @@ export function fakeStarter(
     started: [] as string[],
     restarted: [] as string[],
     reconciled: [] as string[],
+    decided: [] as unknown[],
     running: new Set<string>(),
     start: async (operation: Operation) => {
       await onStart(operation);
@@ -34,6 +37,10 @@ export function fakeStarter(
     },
     wake: (operation: Operation) => Promise.resolve(onStart(operation)),
     lookNow: (operation: Operation) => Promise.resolve(onStart(operation)),
+    decide: async (operation: Operation, decisions: readonly unknown[]) => {
+      await onStart(operation);
+      fake.decided.push(...decisions);
+    },
     answers: async () => true,
     isRunning: async ({ operationId }: Operation) => fake.running.has(operationId),
   };

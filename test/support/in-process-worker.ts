@@ -9,6 +9,7 @@ import { readPolicy } from '../../src/policy/keep-policy.ts';
 import { connectProviders } from '../../src/providers/connected-providers.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
+import { readVerifier } from '../../src/signing/keys.ts';
 import { createPool } from '../../src/store/pool.ts';
 import type { OperationActivities } from '../../src/workflows/activities.contract.ts';
 import { quietRuntime } from './quiet-runtime.ts';
@@ -40,6 +41,7 @@ export async function startInProcessWorker(
   const pool = createPool(system.databaseUrl, { max: 10, onIdleError: () => {} });
   const real = createActivities({
     pool,
+    desk: readVerifier(config.keys.desk.publicKeyFolder),
     providers: connectProviders(config.connections, adapters.map(adapter), {}),
     policy: () => policy,
     worker: `in-process@${process.pid}`,

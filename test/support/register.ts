@@ -16,6 +16,7 @@ import { addPrincipals, type Role } from '../../src/store/principals.store.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { moveOperation } from '../../src/store/transitions.store.ts';
 import { planOf } from './operation-file.ts';
+import { DESK } from './desk.ts';
 import { createTestDatabase } from './postgres.ts';
 
 const PEOPLE: Readonly<Record<string, Role>> = {
@@ -231,12 +232,17 @@ export async function begin(
 ) {
   const file = await stored(register, operationId);
   const number = (file.attempts.at(-1)?.number ?? 0) + 1;
-  return commitIntent(register.pool, file, {
-    number,
-    purpose,
-    requestBody: '{"amount":"1000"}',
-    worker: 'w-1',
-  });
+  return commitIntent(
+    register.pool,
+    file,
+    {
+      number,
+      purpose,
+      requestBody: '{"amount":"1000"}',
+      worker: 'w-1',
+    },
+    DESK.verifier,
+  );
 }
 
 /** Claims an operation and answers its attempts with the given outcomes, in order. */

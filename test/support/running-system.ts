@@ -10,6 +10,8 @@ import {
   ensureFirstCredentials,
   type CredentialsFile,
 } from '../../src/bootstrap/first-credentials.ts';
+import { ensureSigningKeys } from '../../src/bootstrap/signing-keys.ts';
+import { readConfig } from '../../src/config.ts';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../../src/domain/idempotency-key.ts';
 import { isSettled, type OperationState } from '../../src/domain/operation-state.ts';
 import { KINDS } from '../../src/operations/registry.ts';
@@ -35,6 +37,8 @@ export const RIG = 'test_rig';
 export interface OperationView {
   readonly operation_id: string;
   readonly idempotency_key: string;
+  readonly fingerprint: string;
+  readonly approval: { readonly approval_id: string; readonly status: string } | null;
   readonly status: OperationState;
   readonly error: { readonly code: string } | null;
   readonly last_error: { readonly code: string } | null;
@@ -78,6 +82,12 @@ export interface SubmitOptions extends PaymentMembers {
 export interface ReadOptions {
   readonly account?: string;
   readonly wait?: number;
+  readonly api?: string;
+}
+
+interface DecideOptions {
+  readonly account?: string;
+  readonly person?: string;
   readonly api?: string;
 }
 
@@ -137,6 +147,7 @@ export async function startSystem({
     RELAY_INTERVAL_MS: '200',
     ...env,
   };
+  ensureSigningKeys(readConfig(shared).keys);
   const processes: { readonly name: string; readonly one: TestProcess }[] = [];
   const start = async (name: string, more: Env): Promise<TestProcess> => {
     const own = { METRICS_PORT: String(await freePort()), ...more };
@@ -223,6 +234,21 @@ function createClient(firstApi: string, accounts: Accounts) {
           reset: true,
           headersTimeout: 60_000,
           ...(signal ? { signal } : {}),
+        }),
+      );
+    },
+    /** Decides about a held operation as its submitter was answered. */
+    async decide(
+      held: OperationView,
+      action: 'approve' | 'reject' = 'approve',
+      { account, person = 'approver', api = firstApi }: DecideOptions = {},
+    ): Promise<ApiAnswer> {
+      return answerOf(
+        await request(`${api}/approvals/${held.approval?.approval_id}/${action}`, {
+          method: 'POST',
+          headers: { ...headersFor(account, person), 'content-type': 'application/json' },
+          body: JSON.stringify({ fingerprint: held.fingerprint, comment: 'a test' }),
+          reset: true,
         }),
       );
     },

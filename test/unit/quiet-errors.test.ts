@@ -15,6 +15,7 @@ async function handedOver(error: unknown): Promise<unknown> {
     recordOutcome: never,
     cancelBeforeIntent: never,
     approvalWait: never,
+    receiveDecision: never,
   };
   return withQuietErrors(all)
     .resend({} as never)

@@ -1,5 +1,6 @@
 // Every route that the document shows. A test compares this with the routes of the app.
 import { apiKeyContracts } from '../routes/api-keys.contract.ts';
+import { approvalContracts } from '../routes/approvals.contract.ts';
 import { auditEventsContracts } from '../routes/audit-events.contract.ts';
 import { documentationContracts } from '../routes/documentation.contract.ts';
 import { grantContracts } from '../routes/grants.contract.ts';
@@ -20,6 +21,7 @@ export const ALL_CONTRACTS: readonly RouteContract[] = [
   previewContracts,
   operationListContracts,
   kindsContracts,
+  approvalContracts,
   operatorQueueContracts,
   operatorOperationContracts,
   operatorHoldContracts,

@@ -20,6 +20,11 @@ export const operationId = z
     example: 'op_0b7e3f2a-6c1d-4a5e-9f80-1234567890ab',
   });
 
+export const approvalId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,100}$/)
+  .meta({ description: 'Id of an approval.', example: 'apr_0b7e3f2a-6c1d-4a5e-9f80-1234567890ab' });
+
 /** True where a text can be an id of ours at all; others are not looked up. */
 export function isId(text: string): boolean {
   return operationId.safeParse(text).success;

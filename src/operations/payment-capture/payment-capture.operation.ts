@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/strict-json.ts';
 import { type Admission, type Target } from '../../domain/target.ts';
 import { defineOperation } from '../define-operation.ts';
 import { amount, identifier, moneyOf, withoutAbsent } from '../members.ts';
-import { isManualCapture, payerOf, paymentMoney } from '../paid-amount.ts';
+import { frozenMoney, isManualCapture, payerOf, paymentMoney } from '../paid-amount.ts';
 
 export const paymentCapture = defineOperation({
   kind: 'payment_capture',
@@ -24,6 +24,15 @@ export const paymentCapture = defineOperation({
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitCapture(target, command.amount),
   },
+  card: (command, reserved) => ({
+    title: `Take ${command.amount ?? 'all'} of what payment ${command.payment_operation_id} has reserved.`,
+    consequence: 'The customer is charged, and what is left of the reservation is released.',
+    reversibility: 'Refunds can give it back, in part or whole.',
+    target: reserved
+      ? `payment ${reserved.operation_id}, at the provider ${reserved.provider_reference}`
+      : `payment ${command.payment_operation_id}`,
+    ...(reserved ? { money: frozenMoney(reserved) } : {}),
+  }),
   facts: (command, payment) => ({
     money: moneyToCapture(command.amount, payment),
     destination: payerOf(payment),

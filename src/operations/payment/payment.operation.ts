@@ -28,6 +28,17 @@ export const payment = defineOperation({
   // One invoice is paid once, however many agents plan it anew.
   businessKey: (command) => [command.invoice_id],
   onDuplicate: 'refuse',
+  card: (command) => ({
+    title: `Take ${command.amount} ${command.currency} from customer ${command.customer_id} for invoice ${command.invoice_id}.`,
+    consequence:
+      command.capture === 'manual'
+        ? 'The amount is reserved at the customer and taken by a later capture.'
+        : 'The customer is charged at once.',
+    reversibility:
+      'Refunds can give it back, in part or whole. The customer sees both, and fees of the provider may stay.',
+    target: `customer ${command.customer_id}`,
+    money: moneyOf(command),
+  }),
   personal: ['customer_id', 'memo'],
   facts: (command) => ({ money: moneyOf(command), destination: command.customer_id }),
 });

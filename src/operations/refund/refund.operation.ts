@@ -26,6 +26,16 @@ export const refund = defineOperation({
     operationId: (command) => command.payment_operation_id,
     admit: (target, command) => admitRefund(target, command),
   },
+  card: (command, paid) => ({
+    title: `Give ${command.amount} ${command.currency} of payment ${command.payment_operation_id} back.`,
+    consequence: 'The money leaves the account and goes to whoever paid.',
+    reversibility:
+      'Can not be undone: it would take a new payment, which the customer has to make.',
+    target: paid
+      ? `payment ${paid.operation_id}, at the provider ${paid.provider_reference}`
+      : `payment ${command.payment_operation_id}`,
+    money: moneyOf(command),
+  }),
   facts: (command, payment) => ({ money: moneyOf(command), destination: payerOf(payment) }),
 });
 

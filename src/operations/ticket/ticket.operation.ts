@@ -21,6 +21,12 @@ export const ticket = defineOperation({
   businessKey: ({ project, source_event_id: event }) =>
     event === undefined ? null : [project, event],
   onDuplicate: 'reuse',
+  card: ({ project, title, priority }) => ({
+    title: `Open a ticket in project ${project}: ${title}`,
+    consequence: `People who watch the project are told of it, with priority ${priority}.`,
+    reversibility: 'It can be closed; who was told stays told.',
+    target: `project ${project}`,
+  }),
   personal: ['title', 'description', 'assignee'],
   facts: ({ project }) => ({ target: project }),
 });

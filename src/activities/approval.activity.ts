@@ -1,0 +1,62 @@
+// Waiting for people, and hearing of what they decided. The row says what was decided; the signatures in it say whether to believe that.
+import { checkDecision, parseDecision } from '../domain/approval-decision.ts';
+import type { Operation } from '../domain/operation.ts';
+import { readApproval } from '../store/approval-rows.ts';
+import { expireApprovalIfDue } from '../store/approvals.store.ts';
+import { approvalStanding } from '../store/first-intent.store.ts';
+import { readFile } from '../store/operations.store.ts';
+import { recordRefusedDecision } from '../store/refused-decisions.store.ts';
+import type { OperationActivities } from '../workflows/activities.contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** An approval that can't be proved may be proved once the right public keys are here; nobody is in a hurry for that. */
+const UNPROVED_ASK_AGAIN_MS = 10 * 60_000;
+
+export function createApprovalWait(
+  deps: ActivityDependencies,
+): OperationActivities['approvalWait'] {
+  return async ({ operation_id: operationId }) => {
+    const leftMs = await expireApprovalIfDue(deps.pool, operationId);
+    if (leftMs === undefined || leftMs === 0) return null;
+    const standing = await standingOrAlert(deps, operationId);
+    if (standing === 'unproved') return Math.min(leftMs, UNPROVED_ASK_AGAIN_MS);
+    return standing === 'pending' ? leftMs : null;
+  };
+}
+
+async function standingOrAlert({ pool, desk, logger }: ActivityDependencies, operationId: string) {
+  const standing = await approvalStanding(pool, operationId, desk);
+  if (standing === 'unproved') {
+    // Somebody wrote into the register, or this worker lacks a public key of the desk.
+    logger.error({ operation_id: operationId }, 'approved without proof: nothing is sent');
+  }
+  return standing;
+}
+
+export function createReceiveDecision(
+  deps: ActivityDependencies,
+): OperationActivities['receiveDecision'] {
+  return async ({ operation_id: operationId }, sent) => {
+    const file = await readFile(deps.pool, operationId);
+    if (!file) return true;
+    if (!(await isBelieved(deps, file.operation, sent))) return false;
+    const standing = await standingOrAlert(deps, operationId);
+    return standing === undefined || standing === 'approved';
+  };
+}
+
+async function isBelieved(
+  { pool, desk, logger }: ActivityDependencies,
+  operation: Operation,
+  sent: unknown,
+): Promise<boolean> {
+  const { operationId } = operation;
+  const named = parseDecision(sent)?.approval_id;
+  const approval = named === undefined ? undefined : await readApproval(pool, operationId, named);
+  const checked = checkDecision(sent, approval && { operation, approval }, desk);
+  if (typeof checked !== 'string') return true;
+  // Nothing of what was sent goes any further: it is somebody's text.
+  await recordRefusedDecision(pool, operation, checked);
+  logger.warn({ operation_id: operationId, code: checked }, 'refused a decision past the desk');
+  return false;
+}

@@ -20,7 +20,7 @@ export interface Timed<Answer> {
 /** Makes one call to the operation's provider and counts it. */
 export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
   deps: Watched,
-  { kind, connection }: Operation,
+  { kind, adapter }: Operation,
   call: 'write' | 'lookup',
   make: () => Promise<Answer>,
 ): Promise<Timed<Answer>> {
@@ -28,8 +28,8 @@ export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
   const answer = await make();
   const durationMs = performance.now() - began;
   harmlessly(deps, ({ providerCalls, providerCallDuration }) => {
-    providerCalls.inc({ kind, connection, call, outcome: outcomeLabel(answer) });
-    providerCallDuration.observe({ connection, call }, durationMs / 1_000);
+    providerCalls.inc({ kind, adapter, call, outcome: outcomeLabel(answer) });
+    providerCallDuration.observe({ adapter, call }, durationMs / 1_000);
   });
   return { answer, durationMs };
 }
@@ -106,24 +106,24 @@ export function observeLook(
 
 /** Counts an operation that has come to its end here: settled, or with a person. */
 export function observeEnd(deps: Watched, { operation, attempts }: OperationFile): void {
-  const { kind, connection, status, settledAt } = operation;
+  const { kind, adapter, status, settledAt } = operation;
   const settled = isSettled(status);
   const [first] = attempts;
   if (!first || (!settled && status !== 'NEEDS_REVIEW')) return;
   harmlessly(deps, ({ retries, executionDuration }) => {
-    retries.observe({ kind, connection }, attempts.length - 1);
+    retries.observe({ kind, adapter }, attempts.length - 1);
     if (!settled || settledAt === null) return;
     const tookMs = Date.parse(settledAt) - Date.parse(first.startedAt);
-    executionDuration.observe({ kind, connection, state: status }, tookMs / 1_000);
+    executionDuration.observe({ kind, adapter, state: status }, tookMs / 1_000);
   });
 }
 
 /** The same for one that reconciliation leaves: its run ends here, once, whoever settled it. */
 export function observeReconciled(deps: Watched, file: OperationFile): void {
-  const { kind, connection, status, resolvedBy } = file.operation;
+  const { kind, adapter, status, resolvedBy } = file.operation;
   const byWhom = resolvedBy === null ? 'settled' : 'by_person';
   const result = isSettled(status) ? byWhom : 'to_person';
-  harmlessly(deps, ({ reconciliations }) => reconciliations.inc({ kind, connection, result }));
+  harmlessly(deps, ({ reconciliations }) => reconciliations.inc({ kind, adapter, result }));
   observeEnd(deps, file);
 }
 

@@ -59,20 +59,20 @@ function empty(gauges: RegisterGauges): void {
 function showNone({ open, oldestAge }: RegisterGauges, connections: readonly Connection[]): void {
   for (const state of OPEN_STATES) {
     oldestAge.set({ state }, 0);
-    for (const { name, kinds } of connections) {
-      for (const kind of kinds) open.set({ kind, connection: name, state }, 0);
+    for (const { adapter, kinds } of connections) {
+      for (const kind of kinds) open.set({ kind, adapter, state }, 0);
     }
   }
 }
 
 function showOpen(gauges: RegisterGauges, groups: readonly OpenOperations[]): void {
   const oldest = new Map<string, number>();
-  for (const { kind, connection, state, reviewReason, count, oldestAgeMs } of groups) {
-    gauges.open.inc({ kind, connection, state }, count);
+  for (const { kind, adapter, state, reviewReason, count, oldestAgeMs } of groups) {
+    gauges.open.inc({ kind, adapter, state }, count);
     oldest.set(state, Math.max(oldest.get(state) ?? 0, oldestAgeMs));
     if (state === 'AWAITING_APPROVAL' || state === 'NEEDS_REVIEW') {
       const reason = state === 'NEEDS_REVIEW' ? (reviewReason ?? 'unknown') : 'approval';
-      gauges.needingPerson.set({ kind, connection, reason }, count);
+      gauges.needingPerson.set({ kind, adapter, reason }, count);
     }
   }
   for (const [state, ageMs] of oldest) gauges.oldestAge.set({ state }, ageMs / 1_000);

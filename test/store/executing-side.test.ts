@@ -92,7 +92,7 @@ const lookOnce = (input: Input, answer: LookupAnswer) =>
 const value = async (name: string, labels?: Readonly<Record<string, string>>) =>
   valueOf(samplesOf(await metrics.registry.metrics()), `holdfast_${name}`, labels);
 
-const PLACE = { kind: 'payment', connection: 'sandbox_acct_a' };
+const PLACE = { kind: 'payment', adapter: 'sandbox' };
 
 describe('calls to providers', () => {
   it.each([

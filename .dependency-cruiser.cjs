@@ -36,7 +36,10 @@ const folders = {
   rig: { ours: ['providers', 'temporal'], node: true },
   supervisor: {
     ours: ['observability'],
-    files: ['config\\.ts', 'rig/ask-supervisor\\.ts', 'rig/places\\.ts'],
+    files: [
+      ...['config\\.ts', 'rig/ask-supervisor\\.ts', 'rig/places\\.ts'],
+      'domain/search-attributes\\.ts',
+    ],
     node: true,
   },
   worker: {

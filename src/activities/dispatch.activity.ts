@@ -8,6 +8,7 @@ import type {
   OperationInput,
 } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { rowSeen, withRow } from './row-seen.ts';
 import { send } from './send.ts';
 
 /** Three chances to be heard within the heartbeat timeout of 15 s. */
@@ -15,24 +16,32 @@ const HEARTBEAT_MS = 5_000;
 
 /** Contract §6.1: never repeated by the engine; run again, it finds its intent and sends nothing. */
 export function createDispatch(deps: ActivityDependencies): OperationActivities['dispatch'] {
-  return (input, attempt) =>
-    withHeartbeats(async () => {
-      const file = await readFile(deps.pool, input.operation_id);
-      if (!file) return withoutRow(deps, input);
-      const decision = decideDispatch(file, attempt);
-      switch (decision.move) {
-        case 'send':
-          return send(deps, input, file, 'dispatch');
-        case 'retry':
-          return { next: 'retry', attempt: decision.attempt };
-        case 'reconcile':
-          return { next: 'reconcile' };
-        case 'wait_for_approval':
-          return { next: 'again' };
-        case 'done':
-          return { next: 'done' };
-      }
-    });
+  return async (input, attempt) => {
+    const step = await withHeartbeats(() => dispatch(deps, input, attempt));
+    return withRow(deps, input, step);
+  };
+}
+
+async function dispatch(
+  deps: ActivityDependencies,
+  input: OperationInput,
+  attempt: number,
+): Promise<DispatchStep> {
+  const file = await readFile(deps.pool, input.operation_id);
+  if (!file) return withoutRow(deps, input);
+  const decision = decideDispatch(file, attempt);
+  switch (decision.move) {
+    case 'send':
+      return send(deps, input, file, 'dispatch');
+    case 'retry':
+      return { next: 'retry', attempt: decision.attempt };
+    case 'reconcile':
+      return { next: 'reconcile' };
+    case 'wait_for_approval':
+      return { next: 'again', row: rowSeen(file.operation) };
+    case 'done':
+      return { next: 'done' };
+  }
 }
 
 /** Contract §6.5: same token, same stored bytes, only while reconciliation's judgement still holds. */
@@ -41,7 +50,10 @@ export function createResend(deps: ActivityDependencies): OperationActivities['r
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
       if (!file) return withoutRow(deps, input);
-      return mayResend(file) ? send(deps, input, file, 'resend') : { next: 'reconcile' };
+      const step: DispatchStep = mayResend(file)
+        ? await send(deps, input, file, 'resend')
+        : { next: 'reconcile' };
+      return withRow(deps, input, step);
     });
 }
 

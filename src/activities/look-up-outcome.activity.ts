@@ -8,6 +8,7 @@ import type { LookStep, OperationActivities } from '../workflows/activities.cont
 import type { ActivityDependencies } from './dependencies.ts';
 import { observeCall, observeLook, observeReconciled } from './observe.ts';
 import { contactFor } from './provider-contact.ts';
+import { rowSeen } from './row-seen.ts';
 
 /** A read that takes longer is asked again later; nothing is lost by giving up on it. */
 const LOOKUP_DEADLINE_MS = 10_000;
@@ -37,7 +38,7 @@ export function createLookUpOutcome(
 async function endedElsewhere(deps: ActivityDependencies, operationId: string): Promise<LookStep> {
   const file = await readFile(deps.pool, operationId);
   if (file && wasReconciled(file)) observeReconciled(deps, file);
-  return { next: 'done' };
+  return file ? { next: 'done', row: rowSeen(file.operation) } : { next: 'done' };
 }
 
 /** Asked about an operation that never was open to question, there was nothing to reconcile. */
@@ -54,8 +55,9 @@ async function lookUp(deps: ActivityDependencies, { operation, attempts }: Opera
 
 function stepAfterLook({ file, step }: Awaited<ReturnType<typeof recordLook>>): LookStep {
   const { status } = file.operation;
-  if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done' };
-  if (step.next === 'look') return { next: 'look', in_ms: step.inMs };
-  if (step.next === 'resend') return { next: 'resend' };
+  const row = rowSeen(file.operation);
+  if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done', row };
+  if (step.next === 'look') return { next: 'look', in_ms: step.inMs, row };
+  if (step.next === 'resend') return { next: 'resend', row };
   throw new Error(`a look judged ${step.next} left ${status} open`);
 }

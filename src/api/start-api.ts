@@ -14,6 +14,7 @@ import { createPool, type Pool } from '../store/pool.ts';
 import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
 import { accountsInUse, installationId } from '../store/principals.store.ts';
 import { createTemporalClient, engineAnswers } from '../temporal/connection.ts';
+import { provideSearchAttributes } from '../temporal/search-attributes.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import { createApp } from './app.ts';
 import type { ApiDependencies } from './dependencies.ts';
@@ -65,6 +66,8 @@ export async function startApi(
   await refuseMisfits(config, pool);
   const client = createTemporalClient(config.temporal);
   const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  // Not waited for: claims are taken while the engine is away.
+  const searchable = provideSearchAttributes(client, logger);
   const startSoon = faults.startSoon(createStartSoon(pool, starter, logger));
   const replays = new ReplayAudit(pool, logger);
   const deps: ApiDependencies = {
@@ -95,7 +98,7 @@ export async function startApi(
       deps.watcher.close();
       await closeInOrder(server, ANSWERS_WITHIN_MS);
       await metricsServer?.stop();
-      const drained = Promise.all([startSoon.drain(), replays.stop()]).then(() => true);
+      const drained = Promise.all([startSoon.drain(), replays.stop(), searchable]).then(() => true);
       const quiet = await Promise.race([drained, pause(DRAINS_WITHIN_MS, false, { ref: false })]);
       // A client that is closed during a call throws where nobody can catch it; the end of the process closes it as well.
       if (quiet) await client.connection.close();

@@ -7,11 +7,20 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client';
+import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../domain/idempotency-key.ts';
 import type { Operation } from '../domain/operation.ts';
 import { engineAnswers } from './connection.ts';
+import { isLasting } from './engine-errors.ts';
 import type { OperationInput } from '../workflows/activities.contract.ts';
 import type { executeOperation, reconcileOperation } from '../workflows/index.ts';
+import {
+  ACCOUNT_ID,
+  CONNECTION,
+  OPERATION_KIND,
+  OPERATION_STATUS,
+  UNKNOWN_SINCE,
+} from '../workflows/search-attributes.contract.ts';
 
 /** The client has no deadline of its own; a start that takes longer is left to the relay. */
 const CALL_DEADLINE_MS = 5_000;
@@ -44,7 +53,9 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
   ): Promise<void> => {
     const options = { ...optionsOf(type, operation, taskQueue), workflowIdReusePolicy };
     try {
-      await withDeadline(() => client.workflow.start(type, options));
+      await searchableIfPossible(options, (one) =>
+        withDeadline(() => client.workflow.start(type, one)),
+      );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
@@ -60,12 +71,14 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
     wake: (operation) => withDeadline(() => signalOpenRuns(client, operation)),
     lookNow: async (operation) => {
       const options = optionsOf('reconcileOperation', operation, taskQueue);
-      await withDeadline(() =>
-        client.workflow.signalWithStart('reconcileOperation', {
-          ...options,
-          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-          signal: 'row_changed',
-        }),
+      await searchableIfPossible(options, (one) =>
+        withDeadline(() =>
+          client.workflow.signalWithStart('reconcileOperation', {
+            ...one,
+            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+            signal: 'row_changed',
+          }),
+        ),
       );
     },
     isRunning: (operation) =>
@@ -76,18 +89,43 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
 
 type WorkflowType = 'executeOperation' | 'reconcileOperation';
 
-function optionsOf(
-  type: WorkflowType,
-  operation: Operation,
-  taskQueue: string,
-): WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation> {
+/** Starts without search attributes where they are refused: a namespace that lacks them must not keep operations from being done. */
+async function searchableIfPossible<Options extends StartOptions>(
+  options: Options,
+  start: (options: Options) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await start(options);
+  } catch (error) {
+    if (!isLasting(error)) throw error;
+    const { typedSearchAttributes: _, ...plain } = options;
+    await start(plain as Options);
+  }
+}
+
+type StartOptions = WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation>;
+
+function optionsOf(type: WorkflowType, operation: Operation, taskQueue: string): StartOptions {
   return {
     taskQueue,
     workflowId: workflowIdOf(type, operation),
     args: [inputOf(operation)],
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     staticSummary: `${operation.kind} ${operation.operationId}`,
+    typedSearchAttributes: searchAttributesOf(operation),
   };
+}
+
+function searchAttributesOf(operation: Operation): TypedSearchAttributes {
+  const { kind, status, accountId, connection, unknownSince } = operation;
+  const pairs: SearchAttributePair[] = [
+    { key: OPERATION_KIND, value: kind },
+    { key: OPERATION_STATUS, value: status },
+    { key: ACCOUNT_ID, value: accountId },
+    { key: CONNECTION, value: connection },
+  ];
+  if (unknownSince !== null) pairs.push({ key: UNKNOWN_SINCE, value: new Date(unknownSince) });
+  return new TypedSearchAttributes(pairs);
 }
 
 async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {

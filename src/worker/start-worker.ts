@@ -20,6 +20,7 @@ import { repeat } from '../recovery/repeat.ts';
 import { SWEEP_AGAIN_MS, sweepOnce } from '../recovery/sweep.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
+import { provideSearchAttributes } from '../temporal/search-attributes.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import { serveWorkerMetrics } from './serve-worker-metrics.ts';
@@ -76,6 +77,7 @@ export async function startWorker(
     metrics,
   });
   const connection = await NativeConnection.connect(nativeOptions(config));
+  await provideSearchAttributes(client, logger);
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,

@@ -53,7 +53,14 @@ const folders = {
   },
   signing: { node: true },
   bootstrap: { ours: ['domain', 'operations', 'store', 'signing'], node: true },
-  observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
+  observability: {
+    ours: ['domain'],
+    packages: [
+      ...['pino', 'prom-client', '@opentelemetry/api', '@opentelemetry/sdk-trace-node'],
+      '@opentelemetry/exporter-trace-otlp-http',
+    ],
+    node: true,
+  },
 };
 
 const inPackage = (name) => `node_modules/(@types/)?${name}/`;

@@ -63,6 +63,11 @@ const Environment = z.object({
   AUDIT_KEY_FILE: z.string().min(1).optional(),
   /** Folder of the sealer's public keys, for whoever verifies. */
   AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
+  /** Set: spans go to this OTLP/HTTP collector. Its other OTEL_ variables are the SDK's own. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .literal('')
+    .transform(() => undefined)
+    .or(optionalUrl()),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
   APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
@@ -109,6 +114,8 @@ export interface Config {
   };
   readonly logLevel: string;
   readonly metricsHost: string;
+  /** Base URL of an OTLP/HTTP collector; undefined: nothing is traced. */
+  readonly tracesEndpoint: string | undefined;
   /** `webhookUrl`: base URL of the API as the sandbox sees it. */
   readonly sandbox: { readonly host: string; readonly webhookUrl: string };
   readonly approvalTtlMs: number;
@@ -168,6 +175,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     logLevel: e.LOG_LEVEL,
     metricsHost: e.METRICS_HOST,
+    tracesEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     sandbox: { host: e.SANDBOX_HOST, webhookUrl: e.WEBHOOK_URL ?? `http://127.0.0.1:${e.PORT}` },
     approvalTtlMs: e.APPROVAL_TTL_MS,
     providerDeadlineMs: e.PROVIDER_DEADLINE_MS,

@@ -1,6 +1,7 @@
 // Dispatch and resend: read the ledger, decide, send at most once.
 import { Context } from '@temporalio/activity';
 import { decideDispatch, mayResend } from '../domain/dispatch-decision.ts';
+import type { OperationFile } from '../domain/operation.ts';
 import { readFile } from '../store/operations.store.ts';
 import type {
   DispatchStep,
@@ -10,25 +11,29 @@ import type {
 import type { ActivityDependencies } from './dependencies.ts';
 import { rowSeen, withRow } from './row-seen.ts';
 import { send } from './send.ts';
+import { traceActivity } from './traced.ts';
 
 /** Three chances to be heard within the heartbeat timeout of 15 s. */
 const HEARTBEAT_MS = 5_000;
 
 /** Contract §6.1: never repeated by the engine; run again, it finds its intent and sends nothing. */
 export function createDispatch(deps: ActivityDependencies): OperationActivities['dispatch'] {
-  return async (input, attempt) => {
-    const step = await withHeartbeats(() => dispatch(deps, input, attempt));
-    return withRow(deps, input, step);
-  };
+  return (input, attempt) =>
+    withHeartbeats(async () => {
+      const file = await readFile(deps.pool, input.operation_id);
+      if (!file) return withoutRow(deps, input);
+      return traceActivity(deps, 'dispatch', file, async () =>
+        withRow(deps, input, await dispatch(deps, input, file, attempt)),
+      );
+    });
 }
 
 async function dispatch(
   deps: ActivityDependencies,
   input: OperationInput,
+  file: OperationFile,
   attempt: number,
 ): Promise<DispatchStep> {
-  const file = await readFile(deps.pool, input.operation_id);
-  if (!file) return withoutRow(deps, input);
   const decision = decideDispatch(file, attempt);
   switch (decision.move) {
     case 'send':
@@ -50,10 +55,12 @@ export function createResend(deps: ActivityDependencies): OperationActivities['r
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
       if (!file) return withoutRow(deps, input);
-      const step: DispatchStep = mayResend(file)
-        ? await send(deps, input, file, 'resend')
-        : { next: 'reconcile' };
-      return withRow(deps, input, step);
+      return traceActivity(deps, 'resend', file, async () => {
+        const step: DispatchStep = mayResend(file)
+          ? await send(deps, input, file, 'resend')
+          : { next: 'reconcile' };
+        return withRow(deps, input, step);
+      });
     });
 }
 

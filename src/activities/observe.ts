@@ -5,8 +5,9 @@ import { isSettled, type OperationState } from '../domain/operation-state.ts';
 import type { Evidence, LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
 import { operationAttributes, stateTransition } from '../observability/operation-attributes.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { traceCall } from './traced.ts';
 
-type Watched = Pick<ActivityDependencies, 'metrics' | 'logger'>;
+type Watched = Pick<ActivityDependencies, 'metrics' | 'logger' | 'tracing'>;
 
 /** Codes of an exchange whose deadline ended it; all others lost their connection. */
 const TIMEOUTS = new Set(['deadline_exceeded', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
@@ -17,15 +18,17 @@ export interface Timed<Answer> {
   readonly durationMs: number;
 }
 
-/** Makes one call to the operation's provider and counts it. */
+/** Makes one call to the operation's provider, counts it, and traces it: `make` is given the traceparent to send along. */
 export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
   deps: Watched,
-  { kind, adapter }: Operation,
+  operation: Operation,
   call: 'write' | 'lookup',
-  make: () => Promise<Answer>,
+  attemptNumber: number | undefined,
+  make: (traceparent: string | null) => Promise<Answer>,
 ): Promise<Timed<Answer>> {
+  const { kind, adapter } = operation;
   const began = performance.now();
-  const answer = await make();
+  const answer = await traceCall(deps, operation, call, attemptNumber, make);
   const durationMs = performance.now() - began;
   harmlessly(deps, ({ providerCalls, providerCallDuration }) => {
     providerCalls.inc({ kind, adapter, call, outcome: outcomeLabel(answer) });

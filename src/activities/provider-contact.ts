@@ -3,12 +3,14 @@ import type { Operation } from '../domain/operation.ts';
 import type { ConnectedProvider } from '../providers/connected-providers.ts';
 import type { ProviderContact } from '../providers/provider.ts';
 
-/** Everything that a contact needs; `requestBody` are the stored bytes of the operation's first intent. */
+/** What one contact adds: the stored bytes of the operation's first intent, milliseconds for all of it, and the trace it continues. */
+type Contact = Pick<ProviderContact, 'requestBody' | 'deadlineMs' | 'traceparent'>;
+
+/** Everything that a contact needs. */
 export function contactFor(
   operation: Operation,
   provider: ConnectedProvider,
-  requestBody: string,
-  deadlineMs: number,
+  contact: Contact,
 ): ProviderContact {
   return {
     baseUrl: provider.connection.baseUrl,
@@ -16,8 +18,6 @@ export function contactFor(
     operationId: operation.operationId,
     kind: operation.kind,
     token: operation.providerToken,
-    traceparent: operation.traceparent,
-    requestBody,
-    deadlineMs,
+    ...contact,
   };
 }

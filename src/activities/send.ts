@@ -47,9 +47,10 @@ export async function send(
   observeIntent(deps, read, begun, number);
   const { provider_deadline_ms: deadlineMs } = operation.plan;
   const sent: Timed<WriteOutcome> = isFresh()
-    ? await observeCall(deps, operation, 'write', () =>
-        provider.adapter.write(contactFor(operation, provider, requestBody, deadlineMs)),
-      )
+    ? await observeCall(deps, operation, 'write', number, (traceparent) => {
+        const contact = { requestBody, deadlineMs, traceparent };
+        return provider.adapter.write(contactFor(operation, provider, contact));
+      })
     : { answer: { status: 'not_sent', reason: 'intent_stale', evidence: {} }, durationMs: 0 };
   return storeOutcome(deps, begun, number, sent);
 }

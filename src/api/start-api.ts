@@ -6,6 +6,7 @@ import { connectionProblems } from '../domain/connection.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createApiMetrics } from '../observability/metrics.ts';
+import { startTracing } from '../observability/start-tracing.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
 import { eventReceivers } from '../providers/event-receivers.ts';
@@ -64,8 +65,9 @@ export async function startApi(
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   await refuseMisfits(config, pool);
+  const tracing = await startTracing('holdfast-api', config.tracesEndpoint, logger);
   const client = createTemporalClient(config.temporal);
-  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue, tracing));
   // Not waited for: claims are taken while the engine is away.
   const searchable = provideSearchAttributes(client, logger);
   const startSoon = faults.startSoon(createStartSoon(pool, starter, logger));
@@ -87,6 +89,7 @@ export async function startApi(
     ),
     newId: faults.newId((prefix) => `${prefix}_${randomUUID()}`),
     metrics: createApiMetrics(),
+    tracing,
     logger,
   };
   const server = createHttpServer(createApp(deps));
@@ -102,7 +105,7 @@ export async function startApi(
       const quiet = await Promise.race([drained, pause(DRAINS_WITHIN_MS, false, { ref: false })]);
       // A client that is closed during a call throws where nobody can catch it; the end of the process closes it as well.
       if (quiet) await client.connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), tracing.stop()]);
     },
   };
 }

@@ -30,8 +30,8 @@ async function registerMissing({ connection, options: { namespace } }: Client): 
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = WANTED.filter(({ name }) => customAttributes[name] === undefined);
   const taken = WANTED.filter(({ name, type }) => {
-    const found = customAttributes[name];
-    return found !== undefined && Number(found) !== INDEXED_VALUE_TYPE[type];
+    const found: number | undefined = customAttributes[name];
+    return found !== undefined && found !== INDEXED_VALUE_TYPE[type];
   });
   if (taken.length > 0) {
     throw new Error(`of another type: ${taken.map(({ name }) => name).join(', ')}`);

@@ -10,6 +10,8 @@ import {
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../domain/idempotency-key.ts';
 import type { Operation } from '../domain/operation.ts';
+import { operationAttributes } from '../observability/operation-attributes.ts';
+import type { SpanRequest, Tracing } from '../observability/tracing.ts';
 import { engineAnswers } from './connection.ts';
 import { isLasting } from './engine-errors.ts';
 import type { OperationInput } from '../workflows/activities.contract.ts';
@@ -42,7 +44,11 @@ export interface WorkflowStarter {
   answers(): Promise<boolean>;
 }
 
-export function createWorkflowStarter(client: Client, taskQueue: string): WorkflowStarter {
+export function createWorkflowStarter(
+  client: Client,
+  taskQueue: string,
+  tracing: Tracing,
+): WorkflowStarter {
   const withDeadline = <T>(call: () => Promise<T>): Promise<T> =>
     client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
@@ -53,8 +59,10 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
   ): Promise<void> => {
     const options = { ...optionsOf(type, operation, taskQueue), workflowIdReusePolicy };
     try {
-      await searchableIfPossible(options, (one) =>
-        withDeadline(() => client.workflow.start(type, one)),
+      await tracing.within(spanOf(type, operation), () =>
+        searchableIfPossible(options, (one) =>
+          withDeadline(() => client.workflow.start(type, one)),
+        ),
       );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -113,6 +121,7 @@ function optionsOf(type: WorkflowType, operation: Operation, taskQueue: string):
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     staticSummary: `${operation.kind} ${operation.operationId}`,
     typedSearchAttributes: searchAttributesOf(operation),
+    memo: memoOf(operation),
   };
 }
 
@@ -126,6 +135,24 @@ function searchAttributesOf(operation: Operation): TypedSearchAttributes {
   ];
   if (unknownSince !== null) pairs.push({ key: UNKNOWN_SINCE, value: new Date(unknownSince) });
   return new TypedSearchAttributes(pairs);
+}
+
+function spanOf(type: WorkflowType, operation: Operation): SpanRequest {
+  const { trace_id: _, ...attributes } = operationAttributes(operation);
+  return {
+    name: `start ${type}`,
+    kind: 'client',
+    parent: operation.traceparent,
+    attributes: { ...attributes, workflow_id: workflowIdOf(type, operation) },
+  };
+}
+
+/** What led to the operation, for whoever looks at its run. */
+function memoOf({ agentRun, traceparent }: Operation): Record<string, string> {
+  return {
+    ...(agentRun === null ? {} : { agent_run: agentRun }),
+    ...(traceparent === null ? {} : { traceparent }),
+  };
 }
 
 async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {

@@ -12,6 +12,7 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createWorkerMetrics } from '../observability/metrics.ts';
+import { startTracing } from '../observability/start-tracing.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { connectProviders } from '../providers/connected-providers.ts';
 import { adapters } from '../providers/index.ts';
@@ -62,12 +63,13 @@ export async function startWorker(
   faults: WorkerFaults = NO_FAULTS,
 ): Promise<RunningWorker> {
   installRuntime(logger, config.logLevel);
+  const tracing = await startTracing('holdfast-worker', config.tracesEndpoint, logger);
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   const client = createTemporalClient(config.temporal);
-  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue, tracing));
   const metrics = createWorkerMetrics();
   const activities = createActivities({
     pool,
@@ -75,6 +77,7 @@ export async function startWorker(
     worker: `${process.pid}@${hostname()}`,
     logger,
     metrics,
+    tracing,
   });
   const connection = await NativeConnection.connect(nativeOptions(config));
   await provideSearchAttributes(client, logger);
@@ -96,7 +99,7 @@ export async function startWorker(
       await worker.run();
     } finally {
       await stopLoops();
-      await metricsServer?.stop();
+      await Promise.all([metricsServer?.stop(), tracing.stop()]);
       await Promise.all([connection.close(), client.connection.close(), pool.end()]);
     }
   };

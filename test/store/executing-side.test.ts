@@ -6,6 +6,7 @@ import { send } from '../../src/activities/send.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import type { LookupAnswer, WriteOutcome } from '../../src/domain/outcome.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
@@ -63,6 +64,7 @@ function worker(write: WriteOutcome, lookUp: LookupAnswer = UNAVAILABLE): Activi
     worker: 'w-1',
     logger: createLogger('worker', 'trace', { write: (line) => void lines.push(line) }),
     metrics,
+    tracing: NO_TRACING,
   };
 }
 

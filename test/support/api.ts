@@ -11,6 +11,7 @@ import { createStartSoon } from '../../src/api/start-soon.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { adapters } from '../../src/providers/index.ts';
 import { readStates } from '../../src/store/operations.store.ts';
 import type { Pool } from '../../src/store/pool.ts';
@@ -77,6 +78,7 @@ function dependencies(
     eventReceiver: () => undefined,
     newId: (prefix) => `${prefix}_${randomUUID()}`,
     metrics,
+    tracing: NO_TRACING,
     logger,
   };
 }

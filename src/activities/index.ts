@@ -6,7 +6,7 @@ import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createDispatch, createResend } from './dispatch.activity.ts';
 import { createLookUpOutcome } from './look-up-outcome.activity.ts';
-import { observeEnd } from './observe.ts';
+import { observeRecorded } from './observe.ts';
 import { stepAfter } from './send.ts';
 
 export function createActivities(deps: ActivityDependencies): OperationActivities {
@@ -16,8 +16,7 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     lookUpOutcome: createLookUpOutcome(deps),
     recordOutcome: async ({ operation_id }, attempt, outcome) => {
       const file = await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome);
-      // In a reconciliation the next look counts it.
-      if (file.operation.unknownSince === null) observeEnd(deps, file);
+      observeRecorded(deps, file, attempt, outcome);
       return stepAfter(file);
     },
     cancelBeforeIntent: async ({ operation_id }) => {

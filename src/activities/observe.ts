@@ -89,6 +89,25 @@ export function observeAttempt(
   if (from === 'IN_PROGRESS') observeEnd(deps, file);
 }
 
+/** Logs an answer that its dispatch could not store; how long it took is in no log. */
+export function observeRecorded(
+  deps: Watched,
+  file: OperationFile,
+  attemptNumber: number,
+  { status: outcome }: WriteOutcome,
+): void {
+  const { operation } = file;
+  const attributes = {
+    ...operationAttributes(operation),
+    attempt_number: attemptNumber,
+    outcome,
+    state: operation.status,
+  };
+  deps.logger.info(attributes, 'answer recorded late');
+  // In a reconciliation the next look counts it.
+  if (operation.unknownSince === null) observeEnd(deps, file);
+}
+
 /** Logs one look; `before` is the file as it was read for it. */
 export function observeLook(
   { logger }: Watched,
@@ -108,7 +127,7 @@ export function observeLook(
 }
 
 /** Counts an operation that has come to its end here: settled, or with a person. */
-export function observeEnd(deps: Watched, { operation, attempts }: OperationFile): void {
+function observeEnd(deps: Watched, { operation, attempts }: OperationFile): void {
   const { kind, adapter, status, settledAt } = operation;
   const settled = isSettled(status);
   const [first] = attempts;

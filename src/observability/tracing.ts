@@ -13,7 +13,7 @@ export interface SpanRequest {
 }
 
 /** What is known only at the end. */
-export interface SpanEnding {
+interface SpanEnding {
   readonly name: string;
   /** Code of what went wrong here, not of what the caller did. */
   readonly failure: string | undefined;

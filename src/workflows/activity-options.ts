@@ -15,7 +15,7 @@ export function providerWrites(
 ): Pick<OperationActivities, 'dispatch' | 'resend'> {
   const startToCloseTimeout = plan.provider_deadline_ms + AROUND_THE_CALL_MS;
   const retry = { maximumAttempts: 1 };
-  const summary = 'may write to the provider: never repeated by the engine';
+  const summary = 'writes at the provider: run once';
   return plan.dispatch === 'local'
     ? proxyLocalActivities<OperationActivities>({ startToCloseTimeout, retry, summary })
     : proxyActivities<OperationActivities>({
@@ -28,7 +28,7 @@ export function providerWrites(
 
 /** Lookups and our own records: safe to repeat, so they are repeated until they work. */
 export const repeatable = proxyActivities<OperationActivities>({
-  summary: 'writes nothing at the provider: repeated until it works',
+  summary: 'safe to repeat',
   startToCloseTimeout: '30 seconds',
   retry: {
     initialInterval: '500 milliseconds',

@@ -11,7 +11,7 @@ import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
-import { claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
+import { begin, claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
 import { samplesOf, valueOf } from '../support/samples.ts';
 
 const CREDENTIAL = 'planted-credential';
@@ -257,6 +257,19 @@ describe('the worker’s log', () => {
     ]);
   });
 
+  it('tells of an answer that its dispatch could not store', async () => {
+    const input = await payment();
+    await begin(register, input.operation_id);
+    const { recordOutcome } = createActivities(worker(LOST));
+    expect(await recordOutcome(input, 1, OUTCOMES.succeeded)).toMatchObject({
+      next: 'done',
+      row: { status: 'SUCCEEDED', unknown_since: null },
+    });
+    expect(logged('answer recorded late')).toMatchObject([
+      { operation_id: input.operation_id, trace_id: TRACE, attempt_number: 1, state: 'SUCCEEDED' },
+    ]);
+  });
+
   it('holds neither payload nor credential', async () => {
     const input = await payment();
     await sendOnce(input, TIMED_OUT);
@@ -269,7 +282,7 @@ describe('the worker’s log', () => {
     const input = await payment();
     vi.spyOn(metrics.providerCalls, 'inc').mockImplementation(fail);
     vi.spyOn(metrics.retries, 'observe').mockImplementation(fail);
-    expect(await sendOnce(input, OUTCOMES.succeeded)).toEqual({ next: 'done' });
+    expect(await sendOnce(input, OUTCOMES.succeeded)).toMatchObject({ next: 'done' });
     expect((await stored(register, input.operation_id)).operation.status).toBe('SUCCEEDED');
     expect(logged('not counted')).toHaveLength(2);
   });

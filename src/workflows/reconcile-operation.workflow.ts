@@ -13,7 +13,8 @@ const MOST_ROUNDS = 500;
 export async function reconcileOperation(input: OperationInput): Promise<RowSeen | undefined> {
   const wakeUp = listen();
   showStart(input);
-  return CancellationScope.nonCancellable(() => lookUntilSettled(input, wakeUp));
+  const row = await CancellationScope.nonCancellable(() => lookUntilSettled(input, wakeUp));
+  return row;
 }
 
 async function lookUntilSettled(

@@ -84,8 +84,8 @@ const collected = (): Collected[] => bodies.flatMap((body) => spansIn(JSON.parse
 /** The spans of one trace, once all of these are there. */
 const untilTraced = (traceId: string, ...names: string[]): Promise<Collected[]> =>
   until(`${traceId} has ${names.join(', ')}`, () => {
-    const own = collected().filter((one) => one.traceId === traceId);
-    return names.every((name) => own.some((one) => one.name === name)) && own;
+    const own = collected().filter((span) => span.traceId === traceId);
+    return names.every((name) => own.some((span) => span.name === name)) && own;
   });
 
 function one(spans: readonly Collected[], name: string): Collected {

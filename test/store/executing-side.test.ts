@@ -260,8 +260,8 @@ describe('the worker’s log', () => {
   it('tells of an answer that its dispatch could not store', async () => {
     const input = await payment();
     await begin(register, input.operation_id);
-    const { recordOutcome } = createActivities(worker(LOST));
-    expect(await recordOutcome(input, 1, OUTCOMES.succeeded)).toMatchObject({
+    const activities = createActivities(worker(LOST));
+    expect(await activities.recordOutcome(input, 1, OUTCOMES.succeeded)).toMatchObject({
       next: 'done',
       row: { status: 'SUCCEEDED', unknown_since: null },
     });

@@ -37,7 +37,10 @@ const folders = {
   rig: { ours: ['providers', 'temporal'], node: true },
   supervisor: {
     ours: ['observability'],
-    files: ['config\\.ts', 'rig/ask-supervisor\\.ts', 'rig/places\\.ts'],
+    files: [
+      ...['config\\.ts', 'rig/ask-supervisor\\.ts', 'rig/places\\.ts'],
+      'domain/search-attributes\\.ts',
+    ],
     node: true,
   },
   worker: {
@@ -53,7 +56,14 @@ const folders = {
   policy: { ours: ['domain', 'observability'], packages: ['yaml', 'zod'], node: true },
   identity: { ours: ['domain'], packages: ['jose', 'zod'], node: true },
   bootstrap: { ours: ['domain', 'identity', 'operations', 'store', 'signing'], node: true },
-  observability: { ours: ['domain'], packages: ['pino', 'prom-client'], node: true },
+  observability: {
+    ours: ['domain'],
+    packages: [
+      ...['pino', 'prom-client', '@opentelemetry/api', '@opentelemetry/sdk-trace-node'],
+      '@opentelemetry/exporter-trace-otlp-http',
+    ],
+    node: true,
+  },
 };
 
 const inPackage = (name) => `node_modules/(@types/)?${name}/`;

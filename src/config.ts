@@ -81,6 +81,11 @@ const Environment = z.object({
   ...oidcVariables,
   /** 1: an empty database gets development credentials; unset: only that of the embedded default does. */
   HOLDFAST_FIRST_CREDENTIALS: z.enum(['0', '1']).optional(),
+  /** Set: spans go to this OTLP/HTTP collector. Its other OTEL_ variables are the SDK's own. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .literal('')
+    .transform(() => undefined)
+    .or(optionalUrl()),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** The policy file, for APIs and workers; unset: the one that is shipped. */
   POLICY_FILE: z.string().min(1).optional(),
@@ -133,6 +138,8 @@ export interface Config {
   };
   readonly logLevel: string;
   readonly metricsHost: string;
+  /** Base URL of an OTLP/HTTP collector; undefined: nothing is traced. */
+  readonly tracesEndpoint: string | undefined;
   /** `webhookUrl`: base URL of the API as the sandbox sees it. */
   readonly sandbox: { readonly host: string; readonly webhookUrl: string };
   /** Absolute path. */
@@ -210,6 +217,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     logLevel: e.LOG_LEVEL,
     metricsHost: e.METRICS_HOST,
+    tracesEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     sandbox: { host: e.SANDBOX_HOST, webhookUrl: e.WEBHOOK_URL ?? `http://127.0.0.1:${e.PORT}` },
     policyFile: e.POLICY_FILE === undefined ? SHIPPED_POLICY : resolve(e.POLICY_FILE),
     approvalTtlMs: e.APPROVAL_TTL_MS,

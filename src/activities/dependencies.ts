@@ -3,6 +3,7 @@ import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { WorkerMetrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { ConnectedProviders } from '../providers/connected-providers.ts';
 import type { Pool } from '../store/pool.ts';
 
@@ -17,4 +18,5 @@ export interface ActivityDependencies {
   readonly worker: string;
   readonly logger: Logger;
   readonly metrics: WorkerMetrics;
+  readonly tracing: Tracing;
 }

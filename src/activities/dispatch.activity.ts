@@ -1,6 +1,7 @@
 // Dispatch and resend: read the ledger, decide, send at most once.
 import { Context } from '@temporalio/activity';
 import { decideDispatch, mayResend } from '../domain/dispatch-decision.ts';
+import type { OperationFile } from '../domain/operation.ts';
 import { readFile } from '../store/operations.store.ts';
 import type {
   DispatchStep,
@@ -8,7 +9,9 @@ import type {
   OperationInput,
 } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { rowSeen, withRow } from './row-seen.ts';
 import { send } from './send.ts';
+import { traceActivity } from './traced.ts';
 
 /** Three chances to be heard within the heartbeat timeout of 15 s. */
 const HEARTBEAT_MS = 5_000;
@@ -19,20 +22,31 @@ export function createDispatch(deps: ActivityDependencies): OperationActivities[
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
       if (!file) return withoutRow(deps, input);
-      const decision = decideDispatch(file, attempt);
-      switch (decision.move) {
-        case 'send':
-          return send(deps, input, file, 'dispatch');
-        case 'retry':
-          return { next: 'retry', attempt: decision.attempt };
-        case 'reconcile':
-          return { next: 'reconcile' };
-        case 'wait_for_approval':
-          return { next: 'await_approval' };
-        case 'done':
-          return { next: 'done' };
-      }
+      return traceActivity(deps, 'dispatch', file, async () =>
+        withRow(deps, input, await dispatch(deps, input, file, attempt)),
+      );
     });
+}
+
+async function dispatch(
+  deps: ActivityDependencies,
+  input: OperationInput,
+  file: OperationFile,
+  attempt: number,
+): Promise<DispatchStep> {
+  const decision = decideDispatch(file, attempt);
+  switch (decision.move) {
+    case 'send':
+      return send(deps, input, file, 'dispatch');
+    case 'retry':
+      return { next: 'retry', attempt: decision.attempt };
+    case 'reconcile':
+      return { next: 'reconcile' };
+    case 'wait_for_approval':
+      return { next: 'await_approval', row: rowSeen(file.operation) };
+    case 'done':
+      return { next: 'done' };
+  }
 }
 
 /** Contract §6.5: same token, same stored bytes, only while reconciliation's judgement still holds. */
@@ -41,7 +55,12 @@ export function createResend(deps: ActivityDependencies): OperationActivities['r
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
       if (!file) return withoutRow(deps, input);
-      return mayResend(file) ? send(deps, input, file, 'resend') : { next: 'reconcile' };
+      return traceActivity(deps, 'resend', file, async () => {
+        const step: DispatchStep = mayResend(file)
+          ? await send(deps, input, file, 'resend')
+          : { next: 'reconcile' };
+        return withRow(deps, input, step);
+      });
     });
 }
 

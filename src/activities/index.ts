@@ -6,7 +6,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createApprovalWait, createReceiveDecision } from './approval.activity.ts';
 import { createDispatch, createResend } from './dispatch.activity.ts';
 import { createLookUpOutcome } from './look-up-outcome.activity.ts';
-import { observeEnd } from './observe.ts';
+import { observeRecorded } from './observe.ts';
 import { withQuietErrors } from './quiet-errors.ts';
 import { stepAfter } from './send.ts';
 
@@ -17,8 +17,7 @@ export function createActivities(deps: ActivityDependencies): OperationActivitie
     lookUpOutcome: createLookUpOutcome(deps),
     recordOutcome: async ({ operation_id }, attempt, outcome) => {
       const file = await storeAttemptOutcome(deps.pool, operation_id, attempt, outcome);
-      // In a reconciliation the next look counts it.
-      if (file.operation.unknownSince === null) observeEnd(deps, file);
+      observeRecorded(deps, file, attempt, outcome);
       return stepAfter(file);
     },
     cancelBeforeIntent: async ({ operation_id }) => {

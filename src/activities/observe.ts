@@ -5,8 +5,9 @@ import { isSettled, type OperationState } from '../domain/operation-state.ts';
 import type { Evidence, LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
 import { operationAttributes, stateTransition } from '../observability/operation-attributes.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { traceCall } from './traced.ts';
 
-type Watched = Pick<ActivityDependencies, 'metrics' | 'logger'>;
+type Watched = Pick<ActivityDependencies, 'metrics' | 'logger' | 'tracing'>;
 
 /** Codes of an exchange whose deadline ended it; all others lost their connection. */
 const TIMEOUTS = new Set(['deadline_exceeded', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
@@ -17,19 +18,21 @@ export interface Timed<Answer> {
   readonly durationMs: number;
 }
 
-/** Makes one call to the operation's provider and counts it. */
+/** Makes one call to the operation's provider, counts it, and traces it: `make` is given the traceparent to send along. */
 export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
   deps: Watched,
-  { kind, connection }: Operation,
+  operation: Operation,
   call: 'write' | 'lookup',
-  make: () => Promise<Answer>,
+  attemptNumber: number | undefined,
+  make: (traceparent: string | null) => Promise<Answer>,
 ): Promise<Timed<Answer>> {
+  const { kind, adapter } = operation;
   const began = performance.now();
-  const answer = await make();
+  const answer = await traceCall(deps, operation, call, attemptNumber, make);
   const durationMs = performance.now() - began;
   harmlessly(deps, ({ providerCalls, providerCallDuration }) => {
-    providerCalls.inc({ kind, connection, call, outcome: outcomeLabel(answer) });
-    providerCallDuration.observe({ connection, call }, durationMs / 1_000);
+    providerCalls.inc({ kind, adapter, call, outcome: outcomeLabel(answer) });
+    providerCallDuration.observe({ adapter, call }, durationMs / 1_000);
   });
   return { answer, durationMs };
 }
@@ -86,6 +89,25 @@ export function observeAttempt(
   if (from === 'IN_PROGRESS') observeEnd(deps, file);
 }
 
+/** Logs an answer that its dispatch could not store; how long it took is in no log. */
+export function observeRecorded(
+  deps: Watched,
+  file: OperationFile,
+  attemptNumber: number,
+  { status: outcome }: WriteOutcome,
+): void {
+  const { operation } = file;
+  const attributes = {
+    ...operationAttributes(operation),
+    attempt_number: attemptNumber,
+    outcome,
+    state: operation.status,
+  };
+  deps.logger.info(attributes, 'answer recorded late');
+  // In a reconciliation the next look counts it.
+  if (operation.unknownSince === null) observeEnd(deps, file);
+}
+
 /** Logs one look; `before` is the file as it was read for it. */
 export function observeLook(
   { logger }: Watched,
@@ -105,25 +127,25 @@ export function observeLook(
 }
 
 /** Counts an operation that has come to its end here: settled, or with a person. */
-export function observeEnd(deps: Watched, { operation, attempts }: OperationFile): void {
-  const { kind, connection, status, settledAt } = operation;
+function observeEnd(deps: Watched, { operation, attempts }: OperationFile): void {
+  const { kind, adapter, status, settledAt } = operation;
   const settled = isSettled(status);
   const [first] = attempts;
   if (!first || (!settled && status !== 'NEEDS_REVIEW')) return;
   harmlessly(deps, ({ retries, executionDuration }) => {
-    retries.observe({ kind, connection }, attempts.length - 1);
+    retries.observe({ kind, adapter }, attempts.length - 1);
     if (!settled || settledAt === null) return;
     const tookMs = Date.parse(settledAt) - Date.parse(first.startedAt);
-    executionDuration.observe({ kind, connection, state: status }, tookMs / 1_000);
+    executionDuration.observe({ kind, adapter, state: status }, tookMs / 1_000);
   });
 }
 
 /** The same for one that reconciliation leaves: its run ends here, once, whoever settled it. */
 export function observeReconciled(deps: Watched, file: OperationFile): void {
-  const { kind, connection, status, resolvedBy } = file.operation;
+  const { kind, adapter, status, resolvedBy } = file.operation;
   const byWhom = resolvedBy === null ? 'settled' : 'by_person';
   const result = isSettled(status) ? byWhom : 'to_person';
-  harmlessly(deps, ({ reconciliations }) => reconciliations.inc({ kind, connection, result }));
+  harmlessly(deps, ({ reconciliations }) => reconciliations.inc({ kind, adapter, result }));
   observeEnd(deps, file);
 }
 

@@ -3,12 +3,17 @@ import type { Operation } from '../domain/operation.ts';
 import type { ConnectedProvider } from '../providers/connected-providers.ts';
 import type { ProviderContact } from '../providers/provider.ts';
 
-/** Everything that a contact needs; `requestBody` are the stored bytes of the operation's first intent. */
+/** What one contact adds: the stored bytes of the operation's first intent, milliseconds for all of it, and the trace it continues. */
+type Contact<Body extends string | null> = Pick<
+  ProviderContact<Body>,
+  'requestBody' | 'deadlineMs' | 'traceparent'
+>;
+
+/** Everything that a contact needs. */
 export function contactFor<Body extends string | null>(
   operation: Operation,
   provider: ConnectedProvider,
-  requestBody: Body,
-  deadlineMs: number,
+  contact: Contact<Body>,
 ): ProviderContact<Body> {
   return {
     baseUrl: provider.connection.baseUrl,
@@ -16,8 +21,6 @@ export function contactFor<Body extends string | null>(
     operationId: operation.operationId,
     kind: operation.kind,
     token: operation.providerToken,
-    traceparent: operation.traceparent,
-    requestBody,
-    deadlineMs,
+    ...contact,
   };
 }

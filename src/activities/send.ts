@@ -10,6 +10,7 @@ import type { DispatchStep, OperationInput } from '../workflows/activities.contr
 import type { ActivityDependencies } from './dependencies.ts';
 import { observeAttempt, observeCall, observeIntent, type Timed } from './observe.ts';
 import { contactFor } from './provider-contact.ts';
+import { rowSeen } from './row-seen.ts';
 
 /** Contract §4: a held operation asks again every 5 to 30 s. */
 const HELD_ASK_AGAIN_MS = 10_000;
@@ -47,9 +48,10 @@ export async function send(
   observeIntent(deps, read, begun, number);
   const { provider_deadline_ms: deadlineMs } = operation.plan;
   const sent: Timed<WriteOutcome> = isFresh()
-    ? await observeCall(deps, operation, 'write', () =>
-        provider.adapter.write(contactFor(operation, provider, requestBody, deadlineMs)),
-      )
+    ? await observeCall(deps, operation, 'write', number, (traceparent) => {
+        const contact = { requestBody, deadlineMs, traceparent };
+        return provider.adapter.write(contactFor(operation, provider, contact));
+      })
     : { answer: { status: 'not_sent', reason: 'intent_stale', evidence: {} }, durationMs: 0 };
   return storeOutcome(deps, begun, number, sent);
 }
@@ -107,7 +109,8 @@ async function storeThroughOutage(
 /** What the workflow does next, once the outcome is in the row. */
 export function stepAfter(file: OperationFile): DispatchStep {
   const { status } = file.operation;
-  if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done' };
-  if (needsReconciliation(file)) return { next: 'reconcile' };
-  return { next: 'retry', attempt: file.attempts.at(-1)?.number ?? 1 };
+  const row = rowSeen(file.operation);
+  if (isSettled(status) || status === 'NEEDS_REVIEW') return { next: 'done', row };
+  if (needsReconciliation(file)) return { next: 'reconcile', row };
+  return { next: 'retry', attempt: file.attempts.at(-1)?.number ?? 1, row };
 }

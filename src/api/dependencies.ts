@@ -6,6 +6,7 @@ import type { PlanSettings } from '../domain/execution-plan.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiMetrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { EventReceivers } from '../domain/provider-event.ts';
 import type { Pool } from '../store/pool.ts';
 import type { ReplayAudit } from './replay-audit.ts';
@@ -42,5 +43,6 @@ export interface ApiDependencies {
   readonly eventReceiver: EventReceivers;
   readonly newId: (prefix: 'op' | 'apr') => string;
   readonly metrics: ApiMetrics;
+  readonly tracing: Tracing;
   readonly logger: Logger;
 }

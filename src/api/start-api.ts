@@ -7,6 +7,7 @@ import type { EventReceivers } from '../domain/provider-event.ts';
 import { tokenVerifier } from '../identity/verify-token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createApiMetrics, showPolicy } from '../observability/metrics.ts';
+import { startTracing } from '../observability/start-tracing.ts';
 import { definitionOf, KINDS } from '../operations/registry.ts';
 import { keepPolicy } from '../policy/keep-policy.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
@@ -17,6 +18,7 @@ import { createPool, type Pool } from '../store/pool.ts';
 import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
 import { accountsInUse, installationId } from '../store/principals.store.ts';
 import { createTemporalClient, engineAnswers } from '../temporal/connection.ts';
+import { provideSearchAttributes } from '../temporal/search-attributes.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import { createApp } from './app.ts';
 import type { ApiDependencies } from './dependencies.ts';
@@ -68,8 +70,11 @@ export async function startApi(
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   await refuseMisfits(config, pool);
+  const tracing = await startTracing('holdfast-api', config.tracesEndpoint, logger);
   const client = createTemporalClient(config.temporal);
-  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue, tracing));
+  // Not waited for: claims are taken while the engine is away.
+  const searchable = provideSearchAttributes(client, logger);
   const startSoon = faults.startSoon(createStartSoon(pool, starter, logger));
   const replays = new ReplayAudit(pool, logger);
   const policy = keepPolicy(config, KINDS, logger);
@@ -96,6 +101,7 @@ export async function startApi(
     ),
     newId: faults.newId((prefix) => `${prefix}_${randomUUID()}`),
     metrics,
+    tracing,
     logger,
   };
   const server = createHttpServer(createApp(deps));
@@ -108,11 +114,11 @@ export async function startApi(
       deps.watcher.close();
       await closeInOrder(server, ANSWERS_WITHIN_MS);
       await metricsServer?.stop();
-      const drained = Promise.all([startSoon.drain(), replays.stop()]).then(() => true);
+      const drained = Promise.all([startSoon.drain(), replays.stop(), searchable]).then(() => true);
       const quiet = await Promise.race([drained, pause(DRAINS_WITHIN_MS, false, { ref: false })]);
       // A client that is closed during a call throws where nobody can catch it; the end of the process closes it as well.
       if (quiet) await client.connection.close();
-      await pool.end();
+      await Promise.all([pool.end(), tracing.stop()]);
     },
   };
 }

@@ -1,5 +1,5 @@
-// Every metric by name. Labels are few and bounded: kinds, connections, states, outcomes, codes, route templates; never accounts, keys,
-// ids or anything that a caller chooses. Each process has a registry of its own, made once by its composition root and passed down.
+// Every metric by name. Labels are few and bounded: kinds, adapters, states, outcomes, codes, route templates; never accounts, nor
+// connections (which are named after them), keys, ids or anything that a caller chooses. Each process has a registry of its own, made once by its composition root and passed down.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** From a local answer to one that waits for a slow provider; a caller may also ask to be held for 45 s. */
@@ -62,34 +62,34 @@ export function createWorkerMetrics() {
     providerCalls: new Counter({
       name: 'holdfast_provider_calls_total',
       help: 'Calls to providers (write, lookup) by outcome; timeout: no whole answer within the deadline.',
-      labelNames: ['kind', 'connection', 'call', 'outcome'],
+      labelNames: ['kind', 'adapter', 'call', 'outcome'],
       registers,
     }),
     providerCallDuration: new Histogram({
       name: 'holdfast_provider_call_duration_seconds',
       help: 'Duration of a call to a provider, whatever came of it.',
-      labelNames: ['connection', 'call'],
+      labelNames: ['adapter', 'call'],
       buckets: CALL_BUCKETS_S,
       registers,
     }),
     executionDuration: new Histogram({
       name: 'holdfast_execution_duration_seconds',
       help: 'From the first intent to the settling, by the database clock; waiting for a person before it is not in it.',
-      labelNames: ['kind', 'connection', 'state'],
+      labelNames: ['kind', 'adapter', 'state'],
       buckets: EXECUTION_BUCKETS_S,
       registers,
     }),
     retries: new Histogram({
       name: 'holdfast_operation_retries',
       help: 'Attempts beyond the first of an operation that a worker saw end, be it settled or with a person.',
-      labelNames: ['kind', 'connection'],
+      labelNames: ['kind', 'adapter'],
       buckets: RETRY_BUCKETS,
       registers,
     }),
     reconciliations: new Counter({
       name: 'holdfast_reconciliations_total',
       help: 'Reconciliations that ended: settled by evidence, to_person (needs review), by_person (somebody was quicker).',
-      labelNames: ['kind', 'connection', 'result'],
+      labelNames: ['kind', 'adapter', 'result'],
       registers,
     }),
   };
@@ -123,7 +123,7 @@ export function createRegisterGauges(registry: Registry) {
     ),
     open: gauge('holdfast_open_operations', 'Operations that are not settled, by state.', [
       'kind',
-      'connection',
+      'adapter',
       'state',
     ]),
     oldestAge: gauge(
@@ -134,7 +134,7 @@ export function createRegisterGauges(registry: Registry) {
     needingPerson: gauge(
       'holdfast_operations_needing_person',
       'Operations that wait for a person: approval, or the reason of the review.',
-      ['kind', 'connection', 'reason'],
+      ['kind', 'adapter', 'reason'],
     ),
     outboxUndelivered: gauge(
       'holdfast_outbox_undelivered_messages',

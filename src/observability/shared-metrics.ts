@@ -45,15 +45,21 @@ async function socketsIn(home: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(SUFFIX)).map((name) => join(folderOf(home), name));
 }
 
-/** Empty where the process is gone, or doesn't answer in time. */
+/** Empty where the process is gone, or doesn't answer in time. What a process left that is gone is cleared away. */
 async function gather(path: string): Promise<Family[]> {
-  const text = await read(path).catch(() => undefined);
+  const text = await read(path).catch((error: unknown) => clearIfDead(path, error));
   if (text === undefined) return [];
   const process = basename(path, SUFFIX);
   return (JSON.parse(text) as Family[]).map((family) => ({
     ...family,
     values: family.values.map((value) => ({ ...value, labels: { ...value.labels, process } })),
   }));
+}
+
+/** Nobody listens at it any more; one that is only slow does. */
+async function clearIfDead(path: string, error: unknown): Promise<undefined> {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')) return;
+  await rm(path, { force: true }).catch(() => {});
 }
 
 function read(path: string): Promise<string> {

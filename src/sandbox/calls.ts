@@ -7,6 +7,8 @@ export interface Call {
   readonly kind: string;
   readonly token: string | null;
   readonly operation_id: string | null;
+  /** W3C trace context that the caller sent. */
+  readonly traceparent: string | null;
   /** A write's body, a lookup's query. */
   readonly request: unknown;
   readonly started_at: string;
@@ -27,7 +29,9 @@ export class CallLog {
   }
 
   /** Adds the entry of a call that has just begun. */
-  begin(call: Pick<Call, 'type' | 'kind' | 'token' | 'operation_id' | 'request'>): Call {
+  begin(
+    call: Pick<Call, 'type' | 'kind' | 'token' | 'operation_id' | 'traceparent' | 'request'>,
+  ): Call {
     const seq = this.#calls.length + 1;
     const started_at = new Date().toISOString();
     const entry: Call = { seq, ...call, started_at, ended_at: null, mode: null, status: null };

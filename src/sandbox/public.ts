@@ -54,7 +54,13 @@ async function receiveWrite(side: PublicSide, req: Request, res: Response): Prom
   if ('status' in caller) return reply.send(caller);
   const token = req.header('idempotency-token') ?? null;
   const { account, ...named } = caller;
-  const call = side.calls.begin({ type: 'write', ...named, token, request: bodyOf(req) });
+  const call = side.calls.begin({
+    type: 'write',
+    ...named,
+    token,
+    traceparent: req.header('traceparent') ?? null,
+    request: bodyOf(req),
+  });
   follow(call, res);
   const checked = checkWrite(caller.kind, token, bodyOf(req));
   if ('status' in checked) return reply.send(checked);
@@ -84,7 +90,13 @@ function lookupReceiver(side: PublicSide) {
     const { account, ...named } = caller;
     const query = { ...req.query };
     const token = typeof query['token'] === 'string' ? query['token'] : null;
-    const call = side.calls.begin({ type: 'lookup', ...named, token, request: query });
+    const call = side.calls.begin({
+      type: 'lookup',
+      ...named,
+      token,
+      traceparent: req.header('traceparent') ?? null,
+      request: query,
+    });
     follow(call, res);
     const asked = LookupQuery.safeParse(query);
     if (!asked.success) {

@@ -5,7 +5,7 @@ import type { Queryable } from './pool.ts';
 
 export interface OpenOperations {
   readonly kind: string;
-  readonly connection: string;
+  readonly adapter: string;
   readonly state: OperationState;
   /** Of those in NEEDS_REVIEW. */
   readonly reviewReason: ReviewReason | null;
@@ -20,22 +20,22 @@ export interface OpenOperations {
  */
 export async function openOperations(db: Queryable): Promise<OpenOperations[]> {
   const { rows } = await db.query(
-    `select kind, connection, status, review_reason, count(*)::int as count,
+    `select kind, adapter, status, review_reason, count(*)::int as count,
        coalesce(extract(epoch from holdfast_now() - min(since)) * 1000, 0)::float8 as oldest
      from (
-       select kind, connection, status, null as review_reason,
+       select kind, adapter, status, null as review_reason,
          case when status in ('UNKNOWN', 'RECONCILING') then unknown_since else updated_at end as since
        from operations
        where status in ('PENDING', 'AWAITING_APPROVAL', 'IN_PROGRESS', 'UNKNOWN', 'RECONCILING')
        union all
-       select kind, connection, status, review_reason, updated_at
+       select kind, adapter, status, review_reason, updated_at
        from operations
        where status = 'NEEDS_REVIEW') as open
-     group by kind, connection, status, review_reason`,
+     group by kind, adapter, status, review_reason`,
   );
   return rows.map((row) => ({
     kind: row.kind,
-    connection: row.connection,
+    adapter: row.adapter,
     state: row.status,
     reviewReason: row.review_reason,
     count: row.count,

@@ -1,15 +1,7 @@
 // The Temporal development server with its Web UI, state in one SQLite file.
+import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.ts';
 import type { ChildSpec } from './child-spec.ts';
 import { answersOk } from './probes.ts';
-
-/** Search attributes of contract §7; starting a workflow with one that is not registered is refused. */
-const SEARCH_ATTRIBUTES = [
-  'OperationKind=Keyword',
-  'OperationStatus=Keyword',
-  'AccountId=Keyword',
-  'Connection=Keyword',
-  'UnknownSince=Datetime',
-];
 
 const STOP_WITHIN_MS = 15_000;
 
@@ -35,7 +27,10 @@ export function temporalSpec(options: EmbeddedTemporal): ChildSpec {
     ['--ui-port', String(uiPort)],
     ['--namespace', namespace],
     ['--log-level', 'error'],
-    ...SEARCH_ATTRIBUTES.map((attribute): [string, string] => ['--search-attribute', attribute]),
+    ...Object.entries(SEARCH_ATTRIBUTES).map(([name, type]): [string, string] => [
+      '--search-attribute',
+      `${name}=${type}`,
+    ]),
     ...(databaseFile === undefined ? [] : fileFlags(databaseFile)),
   ];
   const namespaceUrl = `http://127.0.0.1:${uiPort}/api/v1/namespaces/${encodeURIComponent(namespace)}`;

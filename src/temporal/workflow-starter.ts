@@ -7,11 +7,22 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client';
+import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
 import { reconcileWorkflowIdFor, workflowIdFor } from '../domain/idempotency-key.ts';
 import type { Operation } from '../domain/operation.ts';
+import { operationAttributes } from '../observability/operation-attributes.ts';
+import type { SpanRequest, Tracing } from '../observability/tracing.ts';
 import { engineAnswers } from './connection.ts';
+import { isLasting } from './engine-errors.ts';
 import type { OperationInput } from '../workflows/activities.contract.ts';
 import type { executeOperation, reconcileOperation } from '../workflows/index.ts';
+import {
+  ACCOUNT_ID,
+  CONNECTION,
+  OPERATION_KIND,
+  OPERATION_STATUS,
+  UNKNOWN_SINCE,
+} from '../workflows/search-attributes.contract.ts';
 
 /** The client has no deadline of its own; a start that takes longer is left to the relay. */
 const CALL_DEADLINE_MS = 5_000;
@@ -35,7 +46,11 @@ export interface WorkflowStarter {
   answers(): Promise<boolean>;
 }
 
-export function createWorkflowStarter(client: Client, taskQueue: string): WorkflowStarter {
+export function createWorkflowStarter(
+  client: Client,
+  taskQueue: string,
+  tracing: Tracing,
+): WorkflowStarter {
   const withDeadline = <T>(call: () => Promise<T>): Promise<T> =>
     client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
@@ -46,7 +61,11 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
   ): Promise<void> => {
     const options = { ...optionsOf(type, operation, taskQueue), workflowIdReusePolicy };
     try {
-      await withDeadline(() => client.workflow.start(type, options));
+      await tracing.within(spanOf(type, operation), () =>
+        searchableIfPossible(options, (one) =>
+          withDeadline(() => client.workflow.start(type, one)),
+        ),
+      );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
@@ -67,12 +86,14 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
       }),
     lookNow: async (operation) => {
       const options = optionsOf('reconcileOperation', operation, taskQueue);
-      await withDeadline(() =>
-        client.workflow.signalWithStart('reconcileOperation', {
-          ...options,
-          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-          signal: 'row_changed',
-        }),
+      await searchableIfPossible(options, (one) =>
+        withDeadline(() =>
+          client.workflow.signalWithStart('reconcileOperation', {
+            ...one,
+            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+            signal: 'row_changed',
+          }),
+        ),
       );
     },
     isRunning: (operation) =>
@@ -83,17 +104,61 @@ export function createWorkflowStarter(client: Client, taskQueue: string): Workfl
 
 type WorkflowType = 'executeOperation' | 'reconcileOperation';
 
-function optionsOf(
-  type: WorkflowType,
-  operation: Operation,
-  taskQueue: string,
-): WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation> {
+/** Starts without search attributes where they are refused: a namespace that lacks them must not keep operations from being done. */
+async function searchableIfPossible<Options extends StartOptions>(
+  options: Options,
+  start: (options: Options) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await start(options);
+  } catch (error) {
+    if (!isLasting(error)) throw error;
+    const { typedSearchAttributes: _, ...plain } = options;
+    await start(plain as Options);
+  }
+}
+
+type StartOptions = WorkflowStartOptions<typeof executeOperation | typeof reconcileOperation>;
+
+function optionsOf(type: WorkflowType, operation: Operation, taskQueue: string): StartOptions {
   return {
     taskQueue,
     workflowId: workflowIdOf(type, operation),
     args: [inputOf(operation)],
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     staticSummary: `${operation.kind} ${operation.operationId}`,
+    typedSearchAttributes: searchAttributesOf(operation),
+    memo: memoOf(operation),
+  };
+}
+
+function searchAttributesOf(operation: Operation): TypedSearchAttributes {
+  const { kind, status, accountId, connection, unknownSince } = operation;
+  const pairs: SearchAttributePair[] = [
+    { key: OPERATION_KIND, value: kind },
+    { key: OPERATION_STATUS, value: status },
+    { key: ACCOUNT_ID, value: accountId },
+    { key: CONNECTION, value: connection },
+  ];
+  if (unknownSince !== null) pairs.push({ key: UNKNOWN_SINCE, value: new Date(unknownSince) });
+  return new TypedSearchAttributes(pairs);
+}
+
+function spanOf(type: WorkflowType, operation: Operation): SpanRequest {
+  const { trace_id: _, ...attributes } = operationAttributes(operation);
+  return {
+    name: `start ${type}`,
+    kind: 'client',
+    parent: operation.traceparent,
+    attributes: { ...attributes, workflow_id: workflowIdOf(type, operation) },
+  };
+}
+
+/** What led to the operation, for whoever looks at its run. */
+function memoOf({ agentRun, traceparent }: Operation): Record<string, string> {
+  return {
+    ...(agentRun === null ? {} : { agent_run: agentRun }),
+    ...(traceparent === null ? {} : { traceparent }),
   };
 }
 

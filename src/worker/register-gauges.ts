@@ -20,7 +20,7 @@ const OPEN_STATES = OPERATION_STATES.filter((state) => !isSettled(state));
 
 /** What of the configuration the numbers are about. */
 export interface RegisterScope {
-  readonly connections: readonly Pick<Connection, 'name' | 'kinds'>[];
+  readonly connections: readonly Pick<Connection, 'adapter' | 'kinds'>[];
   readonly retentionMs: number;
 }
 
@@ -77,20 +77,20 @@ function showNone(
 ): void {
   for (const state of OPEN_STATES) {
     oldestAge.set({ state }, 0);
-    for (const { name, kinds } of connections) {
-      for (const kind of kinds) open.set({ kind, connection: name, state }, 0);
+    for (const { adapter, kinds } of connections) {
+      for (const kind of kinds) open.set({ kind, adapter, state }, 0);
     }
   }
 }
 
 function showOpen(gauges: RegisterGauges, groups: readonly OpenOperations[]): void {
   const oldest = new Map<string, number>();
-  for (const { kind, connection, state, reviewReason, count, oldestAgeMs } of groups) {
-    gauges.open.inc({ kind, connection, state }, count);
+  for (const { kind, adapter, state, reviewReason, count, oldestAgeMs } of groups) {
+    gauges.open.inc({ kind, adapter, state }, count);
     oldest.set(state, Math.max(oldest.get(state) ?? 0, oldestAgeMs));
     if (state === 'AWAITING_APPROVAL' || state === 'NEEDS_REVIEW') {
       const reason = state === 'NEEDS_REVIEW' ? (reviewReason ?? 'unknown') : 'approval';
-      gauges.needingPerson.set({ kind, connection, reason }, count);
+      gauges.needingPerson.set({ kind, adapter, reason }, count);
     }
   }
   for (const [state, ageMs] of oldest) gauges.oldestAge.set({ state }, ageMs / 1_000);

@@ -12,6 +12,7 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createWorkerMetrics, showPolicy } from '../observability/metrics.ts';
+import { startTracing } from '../observability/start-tracing.ts';
 import { KINDS, personalMembersOf } from '../operations/registry.ts';
 import { relayOnce, type RelayDependencies } from '../outbox/relay.ts';
 import { keepPolicy } from '../policy/keep-policy.ts';
@@ -24,6 +25,7 @@ import { EXPIRE_AGAIN_MS, expireOnce } from '../retention/expire.ts';
 import { verifierOf } from '../signing/configured-keys.ts';
 import { createPool } from '../store/pool.ts';
 import { createTemporalClient } from '../temporal/connection.ts';
+import { provideSearchAttributes } from '../temporal/search-attributes.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import { serveWorkerMetrics } from './serve-worker-metrics.ts';
@@ -66,12 +68,13 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   installRuntime(logger, config.logLevel);
   const desk = verifierOf('desk', config.keys.desk);
+  const tracing = await startTracing('holdfast-worker', config.tracesEndpoint, logger);
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   const client = createTemporalClient(config.temporal);
-  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue));
+  const starter = faults.starter(createWorkflowStarter(client, config.temporal.taskQueue, tracing));
   const metrics = createWorkerMetrics();
   const policy = keepPolicy(config, KINDS, logger);
   showPolicy(metrics.registry, policy.isFresh);
@@ -83,8 +86,10 @@ export async function startWorker(
     worker: `${process.pid}@${hostname()}`,
     logger,
     metrics,
+    tracing,
   });
   const connection = await NativeConnection.connect(nativeOptions(config));
+  await provideSearchAttributes(client, logger);
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -104,7 +109,7 @@ export async function startWorker(
     } finally {
       policy.stop();
       await stopLoops();
-      await metricsServer?.stop();
+      await Promise.all([metricsServer?.stop(), tracing.stop()]);
       await Promise.all([connection.close(), client.connection.close(), pool.end()]);
     }
   };

@@ -1,5 +1,6 @@
 // What the workflows ask of the activities: types only. Member names are persisted in histories.
 import type { ExecutionPlan } from '../domain/execution-plan.ts';
+import type { OperationState } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 
 /** Input of both workflows. No command: histories hold nothing that must be kept secret or erased. */
@@ -11,7 +12,17 @@ export interface OperationInput {
   readonly plan: ExecutionPlan;
 }
 
-export type DispatchStep =
+/** The row as an activity left it, for people who watch the run; nothing is decided by it. */
+export interface RowSeen {
+  readonly status: OperationState;
+  readonly unknown_since: string | null;
+}
+
+/** What follows, and where it is known how the row stands. */
+export type DispatchStep = DispatchMove & { readonly row?: RowSeen };
+export type LookStep = LookMove & { readonly row?: RowSeen };
+
+type DispatchMove =
   /** Settled, or with a person. */
   | { readonly next: 'done' }
   /** Definitely refused at this attempt: the next one follows after its delay. */
@@ -27,7 +38,7 @@ export type DispatchStep =
   /** The provider answered and the answer couldn't be stored. */
   | { readonly next: 'record'; readonly attempt: number; readonly outcome: WriteOutcome };
 
-export type LookStep =
+type LookMove =
   | { readonly next: 'done' }
   | { readonly next: 'look'; readonly in_ms: number }
   | { readonly next: 'resend' };

@@ -15,17 +15,20 @@ export function providerWrites(
 ): Pick<OperationActivities, 'dispatch' | 'resend'> {
   const startToCloseTimeout = plan.provider_deadline_ms + AROUND_THE_CALL_MS;
   const retry = { maximumAttempts: 1 };
+  const summary = 'writes at the provider: run once';
   return plan.dispatch === 'local'
-    ? proxyLocalActivities<OperationActivities>({ startToCloseTimeout, retry })
+    ? proxyLocalActivities<OperationActivities>({ startToCloseTimeout, retry, summary })
     : proxyActivities<OperationActivities>({
         startToCloseTimeout,
         retry,
+        summary,
         heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
       });
 }
 
 /** Lookups and our own records: safe to repeat, so they are repeated until they work. */
 export const repeatable = proxyActivities<OperationActivities>({
+  summary: 'safe to repeat',
   startToCloseTimeout: '30 seconds',
   retry: {
     initialInterval: '500 milliseconds',

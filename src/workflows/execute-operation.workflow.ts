@@ -5,6 +5,7 @@ import {
   executeChild,
   ParentClosePolicy,
   TemporalFailure,
+  workflowInfo,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { reconcileWorkflowIdFor } from '../domain/reconcile-workflow-id.ts';
@@ -12,6 +13,7 @@ import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
 import { listenForDecisions } from './decisions.ts';
 import { reconcileOperation } from './reconcile-operation.workflow.ts';
+import { showEnd, showStart, showStep } from './visible.ts';
 import { listen, type WakeUp } from './wake-up.ts';
 
 /** Pauses while the database can't be reached: nothing is sent meanwhile, and nothing needs to be quick. */
@@ -24,6 +26,7 @@ const MOST_ROUNDS = 500;
 export async function executeOperation(input: OperationInput): Promise<void> {
   const wakeUp = listen();
   const decisions = listenForDecisions(input, wakeUp);
+  showStart(input);
   // Once something may have been sent, a cancellation from outside must not leave it unsettled.
   await CancellationScope.nonCancellable(async () => {
     const handedOver = decisions.handOver();
@@ -58,6 +61,7 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
   for (let round = 0; round < MOST_ROUNDS; round++) {
     await cancelIfAsked(input, wakeUp);
     const step = await dispatchOnce(input, attempt);
+    showStep(input, step);
     switch (step.next) {
       case 'done':
         return false;
@@ -110,13 +114,15 @@ async function recorded(
 /** Waits for the child so that an operation has one run to look at; the child outlives it if it must. */
 async function reconcile(input: OperationInput): Promise<void> {
   try {
-    await executeChild(reconcileOperation, {
+    const row = await executeChild(reconcileOperation, {
       workflowId: reconcileWorkflowIdFor(input.account_id, input.operation_id),
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `settling a lost answer of ${input.operation_id}`,
+      typedSearchAttributes: workflowInfo().typedSearchAttributes,
     });
+    showEnd(input, row);
   } catch {
     // Already started means handed over. A child that was terminated is started again by the sweep.
   }

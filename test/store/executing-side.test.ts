@@ -6,12 +6,13 @@ import { send } from '../../src/activities/send.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import type { LookupAnswer, WriteOutcome } from '../../src/domain/outcome.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
 import { DESK } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
-import { claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
+import { begin, claimOf, move, openRegister, stored, type Register } from '../support/register.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
 import { samplesOf, valueOf } from '../support/samples.ts';
 
@@ -67,6 +68,7 @@ function worker(write: WriteOutcome, lookUp: LookupAnswer = UNAVAILABLE): Activi
     worker: 'w-1',
     logger: createLogger('worker', 'trace', { write: (line) => void lines.push(line) }),
     metrics,
+    tracing: NO_TRACING,
   };
 }
 
@@ -96,7 +98,7 @@ const lookOnce = (input: Input, answer: LookupAnswer) =>
 const value = async (name: string, labels?: Readonly<Record<string, string>>) =>
   valueOf(samplesOf(await metrics.registry.metrics()), `holdfast_${name}`, labels);
 
-const PLACE = { kind: 'payment', connection: 'sandbox_acct_a' };
+const PLACE = { kind: 'payment', adapter: 'sandbox' };
 
 describe('calls to providers', () => {
   it.each([
@@ -259,6 +261,19 @@ describe('the worker’s log', () => {
     ]);
   });
 
+  it('tells of an answer that its dispatch could not store', async () => {
+    const input = await payment();
+    await begin(register, input.operation_id);
+    const activities = createActivities(worker(LOST));
+    expect(await activities.recordOutcome(input, 1, OUTCOMES.succeeded)).toMatchObject({
+      next: 'done',
+      row: { status: 'SUCCEEDED', unknown_since: null },
+    });
+    expect(logged('answer recorded late')).toMatchObject([
+      { operation_id: input.operation_id, trace_id: TRACE, attempt_number: 1, state: 'SUCCEEDED' },
+    ]);
+  });
+
   it('holds neither payload nor credential', async () => {
     const input = await payment();
     await sendOnce(input, TIMED_OUT);
@@ -271,7 +286,7 @@ describe('the worker’s log', () => {
     const input = await payment();
     vi.spyOn(metrics.providerCalls, 'inc').mockImplementation(fail);
     vi.spyOn(metrics.retries, 'observe').mockImplementation(fail);
-    expect(await sendOnce(input, OUTCOMES.succeeded)).toEqual({ next: 'done' });
+    expect(await sendOnce(input, OUTCOMES.succeeded)).toMatchObject({ next: 'done' });
     expect((await stored(register, input.operation_id)).operation.status).toBe('SUCCEEDED');
     expect(logged('not counted')).toHaveLength(2);
   });

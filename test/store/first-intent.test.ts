@@ -5,6 +5,7 @@ import type { DecisionVerifier } from '../../src/domain/approval-decision.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import { createApprovalWait } from '../../src/activities/approval.activity.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import type { OperationInput } from '../../src/workflows/activities.contract.ts';
 import { commitIntent } from '../../src/store/attempts.store.ts';
@@ -49,6 +50,7 @@ const depsOf = (verifier: DecisionVerifier, lines: string[] = []) => ({
   pool: register.pool,
   desk: verifier,
   policy: () => SHIPPED_POLICY,
+  tracing: NO_TRACING,
   providers: () => {
     throw new Error('nobody is asked');
   },

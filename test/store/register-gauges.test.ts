@@ -32,7 +32,7 @@ function scraped(pool: Queryable = register.pool) {
 describe('the gauges of the register', () => {
   it('show zeros, not gaps, where nothing is open', async () => {
     const value = await scraped()();
-    const place = { kind: 'refund', connection: 'sandbox_acct_b', state: 'UNKNOWN' };
+    const place = { kind: 'refund', adapter: 'sandbox', state: 'UNKNOWN' };
     expect(value('open_operations', place)).toBe(0);
     expect(value('oldest_open_operation_age_seconds', { state: 'NEEDS_REVIEW' })).toBe(0);
     expect(value('register_readable')).toBe(1);
@@ -40,15 +40,23 @@ describe('the gauges of the register', () => {
     expect(value('sweep_due_operations')).toBe(0);
   });
 
-  it('show what is open by state, with the age of the oldest over all connections', async () => {
+  it('show what is open by state, with the age of the oldest over all accounts', async () => {
     await operationIn(register, 'UNKNOWN');
     await register.shiftClock(60_000);
     await operationIn(register, 'UNKNOWN', { accountId: 'acct_b' });
     const value = await scraped()();
     await register.shiftClock(0);
     expect(value('open_operations', { state: 'UNKNOWN' })).toBe(2);
-    expect(value('open_operations', { state: 'UNKNOWN', connection: 'sandbox_acct_a' })).toBe(1);
     expect(value('oldest_open_operation_age_seconds', { state: 'UNKNOWN' })).toBeGreaterThan(59);
+  });
+
+  it('name no account, neither by itself nor as part of another name', async () => {
+    await operationIn(register, 'UNKNOWN', { accountId: 'acct_b' });
+    const { registry } = createWorkerMetrics();
+    await keepGauges(register.pool, createRegisterGauges(registry), scope)();
+    const text = await registry.metrics();
+    expect(text).toMatch(/holdfast_open_operations\{.*UNKNOWN.*\} 1/);
+    expect(text).not.toMatch(/acct_/);
   });
 
   it('show who waits for a person, and why', async () => {

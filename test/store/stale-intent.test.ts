@@ -5,6 +5,7 @@ import { send } from '../../src/activities/send.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { claim } from '../../src/store/claims.store.ts';
 import { DESK } from '../support/desk.ts';
@@ -47,6 +48,7 @@ async function sendWith(duringCommit: () => void) {
       worker: 'w-1',
       logger: pino({ level: 'silent' }),
       metrics: createWorkerMetrics(),
+      tracing: NO_TRACING,
     },
     { operation_id: operationId, account_id: accountId, kind, fingerprint, plan },
     file,

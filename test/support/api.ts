@@ -13,6 +13,7 @@ import { apiConfigOf, readConfig } from '../../src/config.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { createApiMetrics, type ApiMetrics } from '../../src/observability/metrics.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { adapters } from '../../src/providers/index.ts';
 import { readStates } from '../../src/store/operations.store.ts';
 import type { Pool } from '../../src/store/pool.ts';
@@ -98,6 +99,7 @@ function dependencies(
     eventReceiver: () => undefined,
     newId: (prefix) => `${prefix}_${randomUUID()}`,
     metrics,
+    tracing: NO_TRACING,
     logger,
   };
 }

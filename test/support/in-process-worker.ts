@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { readPolicy } from '../../src/policy/keep-policy.ts';
+import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { connectProviders } from '../../src/providers/connected-providers.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { ProviderAdapter } from '../../src/providers/provider.ts';
@@ -47,6 +48,7 @@ export async function startInProcessWorker(
     worker: `in-process@${process.pid}`,
     logger: createLogger('worker', 'silent'),
     metrics: createWorkerMetrics(),
+    tracing: NO_TRACING,
   });
   const connection = await NativeConnection.connect({ address: system.temporal.address });
   const worker = await Worker.create({

@@ -49,8 +49,10 @@ export async function startOwnPostgres(): Promise<OwnServer & { readonly databas
   return { ...server, database: { url, drop: () => server.end() } };
 }
 
-/** With its state in a file, as the embedded default has it. */
-export async function startOwnTemporal(): Promise<OwnServer & { readonly address: string }> {
+/** With its state in a file, as the embedded default has it; without search attributes it is as one that nobody has set up. */
+export async function startOwnTemporal({ searchAttributes = true } = {}): Promise<
+  OwnServer & { readonly address: string }
+> {
   const home = temporaryHome();
   const port = await freePort();
   const spec = temporalSpec({
@@ -61,5 +63,11 @@ export async function startOwnTemporal(): Promise<OwnServer & { readonly address
     namespace: 'default',
     databaseFile: join(home, 'temporal.db'),
   });
-  return { ...(await ownServer(spec, home)), address: `127.0.0.1:${port}` };
+  const given = searchAttributes ? spec : { ...spec, args: withoutFlag(spec.args) };
+  return { ...(await ownServer(given, home)), address: `127.0.0.1:${port}` };
 }
+
+const FLAG = '--search-attribute';
+
+const withoutFlag = (args: readonly string[]): string[] =>
+  args.filter((one, at) => one !== FLAG && args[at - 1] !== FLAG);

@@ -6,6 +6,7 @@ export interface ProviderCall {
   readonly type: 'write' | 'lookup';
   readonly token: string | null;
   readonly operation_id: string | null;
+  readonly traceparent: string | null;
   readonly request: unknown;
   readonly started_at: string;
   readonly ended_at: string | null;

@@ -77,6 +77,7 @@ export interface SubmitOptions extends PaymentMembers {
   /** Base URL of another API than the first one. */
   readonly api?: string;
   readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ReadOptions {
@@ -219,7 +220,7 @@ function createClient(firstApi: string, accounts: Accounts) {
   });
   return {
     async submit({ key = freshKey(), ...rest }: SubmitOptions = {}): Promise<ApiAnswer> {
-      const { account, agent, wait, api = firstApi, signal, ...members } = rest;
+      const { account, agent, wait, api = firstApi, signal, headers = {}, ...members } = rest;
       const invoice_id = `inv-${key}`;
       const body = { amount: '10.00', currency: 'USD', customer_id: 'cus_1', invoice_id };
       return answerOf(
@@ -229,6 +230,7 @@ function createClient(firstApi: string, accounts: Accounts) {
             ...headersFor(account, agent, wait),
             'idempotency-key': key,
             'content-type': 'application/json',
+            ...headers,
           },
           body: JSON.stringify({ ...body, ...members }),
           reset: true,

@@ -38,7 +38,7 @@ async function offeringApi(name: string, submits: number) {
 
 const shown = async () => {
   const worker = createWorkerMetrics();
-  worker.retries.observe({ kind: 'payment', connection: 'c' }, 1);
+  worker.retries.observe({ kind: 'payment', adapter: 'a' }, 1);
   return (await expositionOf(worker.registry, home)).body;
 };
 
@@ -80,6 +80,7 @@ describe('the metrics of a home', () => {
     const silent = createServer(() => {}).listen(join(home, 'run', 'api-2.metrics.sock'));
     onTestFinished(() => void silent.close());
     expect(valueOf(samplesOf(await shown()), SUBMITS)).toBe(3);
+    expect(readdirSync(join(home, 'run'))).toContain('api-2.metrics.sock');
   });
 
   it('do without one that was killed, whose successor may have its name', async () => {
@@ -91,6 +92,7 @@ describe('the metrics of a home', () => {
     renameSync(join(home, 'run-socket'), join(home, 'run', 'api-1.metrics.sock'));
     await new Promise((resolve) => dead.close(resolve));
     expect(valueOf(samplesOf(await shown()), SUBMITS)).toBeUndefined();
+    expect(readdirSync(join(home, 'run'))).toEqual([]);
     await offeringApi('api-1', 5);
     expect(valueOf(samplesOf(await shown()), SUBMITS)).toBe(5);
   });

@@ -1,4 +1,4 @@
-// One log line and one measurement for each request, when its answer has gone out or its caller has left. Names, ids and codes only:
+// One log line, one measurement and one span for each request, when its answer has gone out or its caller has left. Names, ids and codes only:
 // no bodies, no headers, no query, and of the path only its template.
 import type { Request, RequestHandler, Response } from 'express';
 import type { Operation } from '../../domain/operation.ts';
@@ -14,19 +14,34 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE']);
 /** nginx's number for a caller that left before its answer. */
 const CALLER_LEFT = 499;
 
+type Observers = Pick<ApiDependencies, 'metrics' | 'logger' | 'tracing'>;
+
 /** Goes before all that should be seen; health checks and documents stay out of it. */
-export function observeRequests(deps: Pick<ApiDependencies, 'metrics' | 'logger'>): RequestHandler {
+export function observeRequests(deps: Observers): RequestHandler {
   return (request, response, next) => {
     const began = performance.now();
+    const span = beginSpan(deps, request);
     response.once('close', () => {
       const durationMs = performance.now() - began;
       const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
       const seen = { method: request.method, route: routeOf(request), status, durationMs };
       measure(deps, response, seen);
-      deps.logger.info(attributesOf(request, response, seen), 'request answered');
+      const attributes = attributesOf(request, response, seen);
+      deps.logger.info(attributes, 'request answered');
+      span.add(attributes);
+      const failure = status >= 500 ? (attributes.problem ?? String(status)) : undefined;
+      span.end({ name: `${seen.method} ${seen.route}`, failure });
     });
     next();
   };
+}
+
+/** From here on the request continues its trace in this span, and so does the operation that is made of it. */
+function beginSpan({ tracing }: Observers, request: Request) {
+  const parent = request.get('traceparent') ?? null;
+  const span = tracing.begin({ name: request.method, kind: 'server', parent });
+  if (span.traceparent !== null) request.headers['traceparent'] = span.traceparent;
+  return span;
 }
 
 interface Seen {

@@ -10,21 +10,21 @@ function logged(line: object): string {
 }
 
 describe('what is logged by mistake', () => {
-  const command = { memo: 'word', customer_id: 'word' };
+  const command = { memo: 'planted', customer_id: 'planted' };
 
   it.each([
     ['a command', { command }],
     ['members of a command', command],
-    ['an operation', operationOf({ command, responseBody: 'word' })],
-    ['an operation in a line', { operation: operationOf({ command, responseBody: 'word' }) }],
-    ['a file', { file: fileOf({ command, responseBody: 'word' }) }],
-    ['a list of files', { files: [fileOf({ command, responseBody: 'word' })] }],
-    ['a provider contact', { contact: { credential: 'word', requestBody: 'word' } }],
-    ['a request', { request: { headers: { authorization: 'Bearer word' } } }],
-    ['a person’s statement', { statement: { evidence: 'word' } }],
+    ['an operation', operationOf({ command, responseBody: 'planted' })],
+    ['an operation in a line', { operation: operationOf({ command, responseBody: 'planted' }) }],
+    ['a file', { file: fileOf({ command, responseBody: 'planted' }) }],
+    ['a list of files', { files: [fileOf({ command, responseBody: 'planted' })] }],
+    ['a provider contact', { contact: { credential: 'planted', requestBody: 'planted' } }],
+    ['a request', { request: { headers: { authorization: 'Bearer planted' } } }],
+    ['a person’s statement', { statement: { evidence: 'planted' } }],
   ])('is left out: %s', (_, line) => {
     expect(logged(line)).toContain('"msg":"said"');
-    expect(logged(line)).not.toContain('word');
+    expect(logged(line)).not.toContain('planted');
   });
 
   it('does not cost the ids by which an operation is followed', () => {

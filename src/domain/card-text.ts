@@ -3,7 +3,7 @@
 import type { FrozenTarget } from './execution-plan.ts';
 import type { Money } from './money.ts';
 
-export interface CardText {
+interface CardText {
   /** One sentence: what will be done, with the parameters that matter. */
   readonly title: string;
   /** What follows outside once it is done. */

@@ -172,7 +172,7 @@ create table approvals (
   expires_at timestamptz not null
 );
 create unique index approvals_one_open on approvals (operation_id) where status = 'pending';
-create index approvals_by_operation on approvals (operation_id, created_at);
+create index approvals_by_operation on approvals (operation_id);
 
 -- Written in the transaction of each change. `sequence` is given by the sealer, later and in batches.
 create table audit_events (

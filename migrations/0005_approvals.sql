@@ -17,6 +17,10 @@ alter table approvals
   -- An approval is used by one first intent, in its transaction.
   add column consumed_at timestamptz;
 
+-- The newest round is the one that counts.
+drop index approvals_by_operation;
+create unique index approvals_by_round on approvals (operation_id, round);
+
 -- One word for each owner. `signed` is the decision as the desk signed it: without it no row here lets anything be sent.
 create table approval_votes (
   approval_id text not null references approvals,

@@ -2,12 +2,17 @@
 import { checkDecision, parseDecision } from '../domain/approval-decision.ts';
 import type { Operation } from '../domain/operation.ts';
 import { readApproval } from '../store/approval-rows.ts';
+import { approvalToShow, showPreconditions } from '../store/approval-rounds.store.ts';
 import { expireApprovalIfDue } from '../store/approvals.store.ts';
 import { approvalStanding } from '../store/first-intent.store.ts';
 import { readFile } from '../store/operations.store.ts';
 import { recordRefusedDecision } from '../store/refused-decisions.store.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readPreconditions } from './first-intent.ts';
+
+/** How soon the provider is asked again for what a card should show. */
+const SHOW_AGAIN_MS = 30_000;
 
 /** An approval that can't be proved may be proved once the right public keys are here; nobody is in a hurry for that. */
 const UNPROVED_ASK_AGAIN_MS = 10 * 60_000;
@@ -20,8 +25,22 @@ export function createApprovalWait(
     if (leftMs === undefined || leftMs === 0) return null;
     const standing = await standingOrAlert(deps, operationId);
     if (standing === 'unproved') return Math.min(leftMs, UNPROVED_ASK_AGAIN_MS);
-    return standing === 'pending' ? leftMs : null;
+    if (standing !== 'pending') return null;
+    const isShown = await showTarget(deps, operationId);
+    return isShown ? leftMs : Math.min(leftMs, SHOW_AGAIN_MS);
   };
+}
+
+/** Puts on the card how the target stands at the provider. False where the provider doesn't say: people may decide without. */
+async function showTarget(deps: ActivityDependencies, operationId: string): Promise<boolean> {
+  if ((await approvalToShow(deps.pool, operationId)) === undefined) return true;
+  const file = await readFile(deps.pool, operationId);
+  if (!file) return true;
+  const { kind, command, plan, connection } = file.operation;
+  const requestBody = deps.providers(connection).adapter.requestFor(kind, command, plan.target);
+  const read = await readPreconditions(deps, file.operation, requestBody);
+  if (read?.status === 'read') await showPreconditions(deps.pool, operationId, read.values);
+  return read?.status !== 'unavailable';
 }
 
 async function standingOrAlert({ pool, desk, logger }: ActivityDependencies, operationId: string) {

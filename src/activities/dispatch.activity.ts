@@ -18,12 +18,12 @@ const HEARTBEAT_MS = 5_000;
 
 /** Contract §6.1: never repeated by the engine; run again, it finds its intent and sends nothing. */
 export function createDispatch(deps: ActivityDependencies): OperationActivities['dispatch'] {
-  return (input, attempt) =>
+  return (input, attempt, unreadable = 0) =>
     withHeartbeats(async () => {
       const file = await readFile(deps.pool, input.operation_id);
       if (!file) return withoutRow(deps, input);
       return traceActivity(deps, 'dispatch', file, async () =>
-        withRow(deps, input, await dispatch(deps, input, file, attempt)),
+        withRow(deps, input, await dispatch(deps, input, file, { attempt, unreadable })),
       );
     });
 }
@@ -32,12 +32,12 @@ async function dispatch(
   deps: ActivityDependencies,
   input: OperationInput,
   file: OperationFile,
-  attempt: number,
+  { attempt, unreadable }: { readonly attempt: number; readonly unreadable: number },
 ): Promise<DispatchStep> {
   const decision = decideDispatch(file, attempt);
   switch (decision.move) {
     case 'send':
-      return send(deps, input, file, 'dispatch');
+      return send(deps, input, file, 'dispatch', isLastTry(input, unreadable));
     case 'retry':
       return { next: 'retry', attempt: decision.attempt };
     case 'reconcile':
@@ -47,6 +47,11 @@ async function dispatch(
     case 'done':
       return { next: 'done' };
   }
+}
+
+/** Preconditions are asked as often as a provider that refuses (contract §7). */
+function isLastTry({ plan }: OperationInput, unreadable: number): boolean {
+  return unreadable >= plan.refusal_delays_ms.length;
 }
 
 /** Contract §6.5: same token, same stored bytes, only while reconciliation's judgement still holds. */

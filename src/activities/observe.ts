@@ -2,7 +2,8 @@
 // a number that can't be counted must not cost the answer of a provider.
 import type { Operation, OperationFile } from '../domain/operation.ts';
 import { isSettled, type OperationState } from '../domain/operation-state.ts';
-import type { Evidence, LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
+import type { Evidence, LookupAnswer, ProviderCall, WriteOutcome } from '../domain/outcome.ts';
+import type { PreconditionAnswer } from '../domain/precondition.ts';
 import { operationAttributes, stateTransition } from '../observability/operation-attributes.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { traceCall } from './traced.ts';
@@ -19,10 +20,10 @@ export interface Timed<Answer> {
 }
 
 /** Makes one call to the operation's provider, counts it, and traces it: `make` is given the traceparent to send along. */
-export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
+export async function observeCall<Answer extends WriteOutcome | LookupAnswer | PreconditionAnswer>(
   deps: Watched,
   operation: Operation,
-  call: 'write' | 'lookup',
+  call: ProviderCall,
   attemptNumber: number | undefined,
   make: (traceparent: string | null) => Promise<Answer>,
 ): Promise<Timed<Answer>> {
@@ -37,7 +38,7 @@ export async function observeCall<Answer extends WriteOutcome | LookupAnswer>(
   return { answer, durationMs };
 }
 
-function outcomeLabel(answer: WriteOutcome | LookupAnswer): string {
+function outcomeLabel(answer: WriteOutcome | LookupAnswer | PreconditionAnswer): string {
   const timedOut = isTimeout(answer.evidence);
   if (answer.status === 'unavailable') return timedOut ? 'timeout' : answer.status;
   if (answer.status !== 'unknown') return answer.status;

@@ -8,6 +8,8 @@ import { commitIntent, storeAttemptOutcome } from '../store/attempts.store.ts';
 import { reviewChangedCommand } from '../store/reviews.store.ts';
 import type { DispatchStep, OperationInput } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readForFirstIntent } from './first-intent.ts';
+import { freshness } from './freshness.ts';
 import { observeAttempt, observeCall, observeIntent, type Timed } from './observe.ts';
 import { contactFor } from './provider-contact.ts';
 import { rowSeen } from './row-seen.ts';
@@ -19,12 +21,13 @@ const HELD_ASK_AGAIN_MS = 10_000;
 const STORE_TRIES = 5;
 const STORE_PAUSE_MS = 1_000;
 
-/** Sends an operation as its next attempt, or finds that it must not be sent. */
+/** Sends an operation as its next attempt, or finds that it must not be sent. `lastTry`: see `readForFirstIntent`. */
 export async function send(
   deps: ActivityDependencies,
   input: OperationInput,
   read: OperationFile,
   purpose: Attempt['purpose'],
+  lastTry = false,
 ): Promise<DispatchStep> {
   const { operation, attempts } = read;
   if (!commandUnchanged(input, read)) {
@@ -36,12 +39,14 @@ export async function send(
     attempts[0]?.requestBody ??
     provider.adapter.requestFor(operation.kind, operation.command, operation.plan.target);
   const number = (attempts.at(-1)?.number ?? 0) + 1;
+  const reading = await readForFirstIntent(deps, read, requestBody, lastTry);
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
-  const isFresh = freshness();
+  const isFresh = freshness(SEND_FRESHNESS_MS);
   const intent = { number, purpose, requestBody, worker: deps.worker };
-  const begun = await commitIntent(deps.pool, read, intent, deps.desk);
-  if (begun === 'revoked' || begun === 'expired') return { next: 'done' };
+  const begun = await commitIntent(deps.pool, read, intent, { desk: deps.desk, reading });
+  if (begun === 'ended') return { next: 'done' };
   if (begun === 'unapproved') return { next: 'await_approval' };
+  if (begun === 'unreadable') return { next: 'unreadable' };
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   if (!begun) return { next: 'again' };
   // Durable: the intent. If this process ends now, whoever comes next finds it and asks before anything else.
@@ -54,12 +59,6 @@ export async function send(
       })
     : { answer: { status: 'not_sent', reason: 'intent_stale', evidence: {} }, durationMs: 0 };
   return storeOutcome(deps, begun, number, sent);
-}
-
-/** By two clocks: the monotonic one stands still while a machine is suspended, the other one may be set back. */
-function freshness(): () => boolean {
-  const [monotonic, wall] = [performance.now(), Date.now()];
-  return () => Math.max(performance.now() - monotonic, Date.now() - wall) < SEND_FRESHNESS_MS;
 }
 
 /** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine, and wait for people where it did. */

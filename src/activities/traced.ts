@@ -1,7 +1,8 @@
 // The spans of the executing side, with the attributes that its log lines carry. They continue the trace of the request that submitted
 // the operation, however long ago that was.
 import type { Operation, OperationFile } from '../domain/operation.ts';
-import type { LookupAnswer, WriteOutcome } from '../domain/outcome.ts';
+import type { LookupAnswer, ProviderCall, WriteOutcome } from '../domain/outcome.ts';
+import type { PreconditionAnswer } from '../domain/precondition.ts';
 import { operationAttributes, stateTransition } from '../observability/operation-attributes.ts';
 import type { SpanAttributes } from '../observability/tracing.ts';
 import type { DispatchStep, LookStep } from '../workflows/activities.contract.ts';
@@ -28,10 +29,10 @@ export function traceActivity<Step extends DispatchStep | LookStep>(
 }
 
 /** Makes one call to the provider in a span; `make` is given the traceparent that the provider continues. */
-export function traceCall<Answer extends WriteOutcome | LookupAnswer>(
+export function traceCall<Answer extends WriteOutcome | LookupAnswer | PreconditionAnswer>(
   { tracing }: Traced,
   operation: Operation,
-  call: 'write' | 'lookup',
+  call: ProviderCall,
   attemptNumber: number | undefined,
   make: (traceparent: string | null) => Promise<Answer>,
 ): Promise<Answer> {

@@ -16,6 +16,9 @@ export interface OperationResult {
   readonly [name: string]: string | number | boolean;
 }
 
+/** What a provider is called for. */
+export type ProviderCall = 'write' | 'lookup' | 'precondition';
+
 export type WriteOutcome =
   | {
       readonly status: 'succeeded';

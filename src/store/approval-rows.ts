@@ -66,7 +66,7 @@ export async function readLatestApproval(
 ): Promise<ApprovalRecord | undefined> {
   const { rows } = await db.query(
     `select ${APPROVAL_RECORD} from approvals p where p.operation_id = $1
-     order by p.round desc, p.created_at desc limit 1`,
+     order by p.round desc limit 1`,
     [operationId],
   );
   return rows[0] && approvalRecordFromRow(rows[0]);

@@ -1,5 +1,4 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
-import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
 import type { OperationProblem } from '../domain/operation-problem.ts';
 import { mayMove } from '../domain/operation-state.ts';
@@ -7,7 +6,12 @@ import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import { recordEvidence } from './evidence.store.ts';
-import { checkBeforeFirstIntent, consumeApproval, type Hindrance } from './first-intent.store.ts';
+import {
+  checkBeforeFirstIntent,
+  consumeApproval,
+  type FirstIntentChecks,
+  type Hindrance,
+} from './first-intent.store.ts';
 import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
@@ -23,16 +27,15 @@ export interface Intent {
 
 /**
  * Commits an intent for the operation as it was read. Undefined where the operation has changed since, or the number is taken: then
- * somebody else sends, and the caller must not. `held` where an operator holds new intents back; `revoked` where the submitter may
- * no longer do this, `expired` where nobody agreed in time: then the operation was ended by that; `unapproved` where a person must
- * decide first. `desk`: whose signatures prove that one has.
+ * somebody else sends, and the caller must not. `held` where an operator holds new intents back; `ended` where what was found ended the
+ * operation; the other hindrances are those of a first intent, for which `checks` are needed.
  */
 export async function commitIntent(
   pool: Pool,
   read: OperationFile,
   intent: Intent,
-  desk: DecisionVerifier,
-): Promise<OperationFile | 'held' | 'revoked' | Hindrance | undefined> {
+  checks: FirstIntentChecks,
+): Promise<OperationFile | 'held' | Exclude<Hindrance, 'again'> | undefined> {
   return inTransaction(pool, async (db) => {
     const locked = await lockUnchanged(db, read);
     // A token that the provider may have forgotten would make a second effect.
@@ -43,9 +46,10 @@ export async function commitIntent(
     if (locked.held) return 'held';
     if (!locked.granted) {
       await moveOperation(db, read, locked.now, changeByLostGrant(read));
-      return 'revoked';
+      return 'ended';
     }
-    const hindrance = await checkBeforeFirstIntent(db, { ...read, now: locked.now }, desk);
+    const hindrance = await checkBeforeFirstIntent(db, { ...read, now: locked.now }, checks);
+    if (hindrance === 'again') return undefined;
     return hindrance ?? beginAttempt(db, read, locked.now, intent);
   });
 }

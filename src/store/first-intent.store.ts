@@ -3,17 +3,48 @@
 import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { ApprovalRecord } from '../domain/approval-record.ts';
 import { standingOf, type Standing } from '../domain/approval-rules.ts';
-import type { OperationFile } from '../domain/operation.ts';
+import { isStricterNow, judgeFirstIntent, type Difference } from '../domain/first-intent.ts';
+import { operationProblem } from '../domain/operation-problem.ts';
+import type { Operation, OperationFile } from '../domain/operation.ts';
+import { decisionOf } from '../domain/policy-decision.ts';
+import type { PolicyVerdict } from '../domain/policy.ts';
+import type { PreconditionAnswer } from '../domain/precondition.ts';
+import type { Change } from '../domain/settlement.ts';
+import { askAnew, type NextRound } from './approval-rounds.store.ts';
 import { readLatestApproval } from './approval-rows.ts';
 import { expireApproval } from './approvals.store.ts';
+import { approversGone } from './approver-rights.store.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { readFile, type LockedFile } from './operations.store.ts';
 import { submitterOwners } from './submitter-owners.store.ts';
 import { inTransaction } from './transaction.ts';
+import { moveOperation } from './transitions.store.ts';
 
-/** `expired`: the operation was ended by that. `unapproved`: people have to decide, or what they decided isn't proved. */
-export type Hindrance = 'expired' | 'unapproved';
+/**
+ * `ended`: the operation was ended by what was found. `unapproved`: people have to decide, or what they decided isn't proved. `unreadable`:
+ * the provider doesn't say how the target stands. `again`: what was read is too old.
+ */
+export type Hindrance = 'ended' | 'unapproved' | 'unreadable' | 'again';
+
+/** What was read for a first intent, before its transaction. */
+export interface FirstIntentReading {
+  readonly verdict: PolicyVerdict | undefined;
+  readonly preconditions: PreconditionAnswer | undefined;
+  /** True while the reading may be used. */
+  readonly isFresh: () => boolean;
+  /** True where preconditions that can't be read end an operation that needs no approval. */
+  readonly lastTry: boolean;
+  /** Fresh id, where people have to be asked anew. */
+  readonly approvalId: string;
+}
+
+export interface FirstIntentChecks {
+  /** Whose signatures prove that people agreed. */
+  readonly desk: DecisionVerifier;
+  /** Undefined for intents after the first. */
+  readonly reading: FirstIntentReading | undefined;
+}
 
 /**
  * What keeps an operation that is locked from its first intent; undefined where nothing does. Writes down what follows from it, so
@@ -22,17 +53,72 @@ export type Hindrance = 'expired' | 'unapproved';
 export async function checkBeforeFirstIntent(
   db: Queryable,
   file: LockedFile,
-  desk: DecisionVerifier,
+  { desk, reading }: FirstIntentChecks,
 ): Promise<Hindrance | undefined> {
-  if (!needsApproval(file)) return undefined;
+  if (file.attempts.length > 0) return undefined;
+  if (!reading) throw new Error('a first intent without a reading');
+  if (!needsApproval(file)) return judgeReading(db, file, undefined, reading);
   const approval = await readLatestApproval(db, file.operation.operationId);
   const waits = file.operation.status === 'AWAITING_APPROVAL';
   if (waits && approval && Date.parse(approval.expiresAt) <= Date.parse(file.now)) {
     await expireApproval(db, { ...file, approval });
-    return 'expired';
+    return 'ended';
   }
   const standing = await judgeApproval(db, file, approval, desk);
-  return standing === 'approved' ? undefined : 'unapproved';
+  return standing === 'approved' ? judgeReading(db, file, approval, reading) : 'unapproved';
+}
+
+async function judgeReading(
+  db: Queryable,
+  file: LockedFile,
+  approval: ApprovalRecord | undefined,
+  reading: FirstIntentReading,
+): Promise<Hindrance | undefined> {
+  const { operation } = file;
+  const { verdict, preconditions } = reading;
+  if (preconditions && !reading.isFresh()) return 'again';
+  const gone = approval ? await approversGone(db, operation.accountId, approval) : [];
+  const decided = operation.policyDecision;
+  const findings = { verdict, decided, approval, approversGone: gone, preconditions };
+  const judged = judgeFirstIntent(findings);
+  switch (judged.step) {
+    case 'send':
+      return undefined;
+    case 'reject':
+      return end(db, file, { to: 'REJECTED', error: operationProblem('policy_denied') });
+    case 'fail':
+      return end(db, file, {
+        to: 'FAILED',
+        error: operationProblem('precondition_failed', judged.reason),
+      });
+    case 'ask': {
+      const next = nextRound(operation, reading, judged.difference);
+      const asked = await askAnew(db, file, approval, next);
+      return asked === 'asked' ? 'unapproved' : 'ended';
+    }
+    case 'unreadable':
+      // With an approval it is asked until that expires: a person has given time for it.
+      if (approval || !reading.lastTry) return 'unreadable';
+      return end(db, file, { to: 'FAILED', error: operationProblem('provider_unavailable') });
+  }
+}
+
+async function end(db: Queryable, file: LockedFile, change: Change): Promise<Hindrance> {
+  await moveOperation(db, file, file.now, change);
+  return 'ended';
+}
+
+function nextRound(
+  { policyDecision }: Operation,
+  { approvalId, verdict, preconditions }: FirstIntentReading,
+  difference: Difference,
+): NextRound {
+  const asks =
+    verdict?.verdict === 'require_approval' && isStricterNow(verdict, policyDecision)
+      ? { requirement: verdict.requirement, decision: decisionOf(verdict) }
+      : undefined;
+  const shown = preconditions?.status === 'read' ? preconditions.values : null;
+  return { approvalId, asked: asks, difference, preconditions: shown };
 }
 
 /** Also where somebody has written another state over the one in which it waited: the plan says what was asked for at the claim. */

@@ -34,7 +34,7 @@ const ATTACHMENTS = `
      from attempts a where a.operation_id = o.operation_id) end as attempts,
   case when o.response_body is not null then null else
     (select to_json(p) from approvals p
-     where p.operation_id = o.operation_id order by p.created_at desc limit 1) end as approval`;
+     where p.operation_id = o.operation_id order by p.round desc limit 1) end as approval`;
 
 /** At most `limit` operations that pass all filters, newest first. */
 export async function listOperations(

@@ -53,7 +53,7 @@ export function knownKeyFromRow(row: Record<string, unknown>, key: string): Know
 const ATTEMPTS = `(select coalesce(json_agg(a order by a.number), '[]')
   from attempts a where a.operation_id = $1) as attempts`;
 const APPROVAL = `(select to_json(p) from approvals p
-  where p.operation_id = $1 order by p.created_at desc limit 1) as approval`;
+  where p.operation_id = $1 order by p.round desc limit 1) as approval`;
 
 const FILE: Prepared = {
   name: 'file',

@@ -31,6 +31,8 @@ type DispatchMove =
   | { readonly next: 'reconcile' }
   /** An operator holds new intents back: ask again. */
   | { readonly next: 'held'; readonly in_ms: number }
+  /** The provider doesn't say how its target stands: ask again. */
+  | { readonly next: 'unreadable' }
   /** A person must decide first. */
   | { readonly next: 'await_approval' }
   /** The row changed while it was read: look at it again. */
@@ -44,8 +46,11 @@ type LookMove =
   | { readonly next: 'resend' };
 
 export interface OperationActivities {
-  /** Intent, call, outcome. Sends at most once per attempt number; run again it finds its intent and sends nothing. */
-  dispatch(input: OperationInput, attempt: number): Promise<DispatchStep>;
+  /**
+   * Intent, call, outcome. Sends at most once per attempt number; run again it finds its intent and sends nothing. `unreadable`: how often
+   * the preconditions could not be read so far.
+   */
+  dispatch(input: OperationInput, attempt: number, unreadable?: number): Promise<DispatchStep>;
   /** The same, in reconciliation: same token, same stored bytes, only while nothing else has changed. */
   resend(input: OperationInput): Promise<DispatchStep>;
   /** Writes an answer down that a dispatch could not store. */

@@ -57,10 +57,11 @@ async function cancelIfAsked(input: OperationInput, wakeUp: WakeUp): Promise<voi
 /** True where the outcome is open, false where nothing is left to do here. */
 async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {
   let attempt = 1;
+  let unreadable = 0;
   let pauseMs = FIRST_PAUSE_MS;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     await cancelIfAsked(input, wakeUp);
-    const step = await dispatchOnce(input, attempt);
+    const step = await dispatchOnce(input, attempt, unreadable);
     showStep(input, step);
     switch (step.next) {
       case 'done':
@@ -74,6 +75,10 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
       case 'held':
         await wakeUp.sleep(step.in_ms, 'held by an operator');
         break;
+      case 'unreadable':
+        unreadable += 1;
+        await wakeUp.sleep(delayAfter(input, unreadable), 'the target could not be read');
+        break;
       case 'await_approval':
       case 'again':
         if (step.next === 'await_approval' && (await awaitDecision(input, wakeUp))) break;
@@ -86,15 +91,22 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
 }
 
 function delayAfter({ plan }: OperationInput, attempt: number): number {
-  return plan.refusal_delays_ms[attempt - 1] ?? 0;
+  return plan.refusal_delays_ms[attempt - 1] ?? plan.refusal_delays_ms.at(-1) ?? 0;
 }
 
 type SettledStep = Exclude<DispatchStep, { next: 'record' }>;
 
 /** A dispatch that failed or timed out has told us nothing: asked again, it finds in the ledger what it did. */
-async function dispatchOnce(input: OperationInput, attempt: number): Promise<SettledStep> {
+async function dispatchOnce(
+  input: OperationInput,
+  attempt: number,
+  unreadable: number,
+): Promise<SettledStep> {
   try {
-    const step = await providerWrites(input.plan).dispatch(input, attempt);
+    const writes = providerWrites(input.plan);
+    const step = await (unreadable === 0
+      ? writes.dispatch(input, attempt)
+      : writes.dispatch(input, attempt, unreadable));
     return step.next === 'record' ? await recorded(input, step) : step;
   } catch (error) {
     // A local activity's failure comes bare, a regular one's inside an ActivityFailure: this is what both are.

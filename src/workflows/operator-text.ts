@@ -2,7 +2,8 @@
 import type { OperationState } from '../domain/operation-state.ts';
 
 /** Where a run is: the state of its operation, or why it stands still in it. */
-export type Standing = OperationState | 'held' | 'refused' | 'at_provider' | 'unreadable';
+export type Standing =
+  OperationState | 'held' | 'refused' | 'at_provider' | 'unreadable' | 'target_unreadable';
 
 interface Told {
   readonly known: string;
@@ -54,6 +55,12 @@ const TEXTS: Readonly<Record<Standing, Told>> = {
     next: 'The next look at the provider, or its event.',
     you: 'Ask the provider where it takes long.',
     anchor: 'a-reconciliation-does-not-end',
+  },
+  target_unreadable: {
+    known: 'Nothing has been sent. The provider does not say how its target stands.',
+    next: 'The next look at the target, before anything is sent.',
+    you: 'Cancel this run: nothing will be sent.',
+    anchor: 'in-temporal-web',
   },
   unreadable: {
     known: 'The row could not be read, or changed while it was read.',

@@ -32,6 +32,7 @@ export function showEnd(input: OperationInput, row: RowSeen | undefined): void {
 function standingAfter({ next, row }: Step): Standing | undefined {
   if (next === 'held') return 'held';
   if (next === 'retry') return 'refused';
+  if (next === 'unreadable') return 'target_unreadable';
   if (next === 'again') return row?.status ?? 'unreadable';
   if (row?.status === 'IN_PROGRESS') return 'at_provider';
   return row?.status;

@@ -4,7 +4,7 @@ import type { WriteOutcome } from '../../src/domain/outcome.ts';
 import { commitIntent, storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import { openReconciliation } from '../../src/store/looks.store.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
-import { DESK } from '../support/desk.ts';
+import { UNCHANGED } from '../support/desk.ts';
 import {
   attempted,
   auditTypes,
@@ -81,7 +81,7 @@ describe('an intent', () => {
     const { id, ...read } = await claimed(register);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
     const results = await Promise.all(
-      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, DESK.verifier)),
+      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, UNCHANGED)),
     );
     expect(results.filter(Boolean)).toHaveLength(1);
     expect((await stored(register, id)).attempts).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('an intent', () => {
     await move(register, id, { to: 'CANCELED' });
     const before = await traceOf(register, id);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
-    expect(await commitIntent(register.pool, read, intent, DESK.verifier)).toBeUndefined();
+    expect(await commitIntent(register.pool, read, intent, UNCHANGED)).toBeUndefined();
     expect(await traceOf(register, id)).toEqual(before);
   });
 
@@ -101,7 +101,7 @@ describe('an intent', () => {
     const { id, file } = await attempted(register, [not_sent]);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
     const before = await traceOf(register, id);
-    expect(await commitIntent(register.pool, file, intent, DESK.verifier)).toBeUndefined();
+    expect(await commitIntent(register.pool, file, intent, UNCHANGED)).toBeUndefined();
     expect(await traceOf(register, id)).toEqual(before);
   });
 
@@ -137,7 +137,7 @@ describe('a grant that is taken back before the intent', () => {
   it('ends the operation as REJECTED, and nothing is begun', async () => {
     const { id } = await claimed(register);
     await withoutGrant('acct_a.agent', async () => {
-      expect(await begin(register, id)).toBe('revoked');
+      expect(await begin(register, id)).toBe('ended');
     });
     const { operation, attempts } = await stored(register, id);
     expect(attempts).toEqual([]);

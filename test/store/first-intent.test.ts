@@ -8,6 +8,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import type { OperationInput } from '../../src/workflows/activities.contract.ts';
+import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
 import { commitIntent } from '../../src/store/attempts.store.ts';
 import { consumeApproval } from '../../src/store/first-intent.store.ts';
 import {
@@ -19,7 +20,7 @@ import {
   SECOND,
   type Held,
 } from '../support/approvers.ts';
-import { createDesk, DESK } from '../support/desk.ts';
+import { createDesk, DESK, UNCHANGED } from '../support/desk.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
 import { begin, openRegister, stored, type Register } from '../support/register.ts';
 
@@ -46,14 +47,31 @@ const unprovedOf = ({ id }: Held) =>
     [id],
   );
 
+/** A provider that nobody must call. */
+const NOBODY = {
+  connection: {
+    name: 'sandbox_acct_a',
+    adapter: 'sandbox',
+    baseUrl: 'http://127.0.0.1:1',
+    credential: { from: 'literal', value: '-' },
+    webhookSecret: { from: 'literal', value: '-' },
+    accounts: ['acct_a'],
+    kinds: ['payment'],
+  } as const,
+  credential: '-',
+  adapter: {
+    ...sandboxProvider,
+    write: () => Promise.reject(new Error('nobody is asked')),
+    lookUp: () => Promise.reject(new Error('nobody is asked')),
+  },
+};
+
 const depsOf = (verifier: DecisionVerifier, lines: string[] = []) => ({
   pool: register.pool,
   desk: verifier,
   policy: () => SHIPPED_POLICY,
   tracing: NO_TRACING,
-  providers: () => {
-    throw new Error('nobody is asked');
-  },
+  providers: () => NOBODY,
   worker: 'w-1',
   logger: createLogger('worker', 'error', { write: (line) => void lines.push(line) }),
   metrics: createWorkerMetrics(),
@@ -82,7 +100,7 @@ describe('the first intent of what a person approved', () => {
     const read = await stored(register, one.id);
     const intent = { number: 1, purpose: 'dispatch', requestBody: '{}', worker: 'w' } as const;
     const results = await Promise.all(
-      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, DESK.verifier)),
+      Array.from({ length: 10 }, () => commitIntent(register.pool, read, intent, UNCHANGED)),
     );
     expect(results.filter((result) => typeof result === 'object')).toHaveLength(1);
     expect((await stored(register, one.id)).attempts).toHaveLength(1);
@@ -103,7 +121,7 @@ describe('the first intent of what a person approved', () => {
     const one = await held(register);
     await decide(register, one);
     await register.shiftClock(HOUR_MS);
-    expect(await begin(register, one.id)).toBe('expired');
+    expect(await begin(register, one.id)).toBe('ended');
     await expectNothingSent(one, 'EXPIRED');
   });
 

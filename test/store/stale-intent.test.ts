@@ -27,7 +27,7 @@ async function sendWith(duringCommit: () => void) {
   const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
   await claim(register.pool, { ...wanted, operation: { ...wanted.operation, fingerprint } });
   const file = await stored(register, operationId);
-  const { plan } = file.operation;
+  const { plan, policyDecision } = file.operation;
   const write = vi.fn(async (): Promise<WriteOutcome> => OUTCOMES.succeeded);
   const connection = {
     name: 'sandbox_acct_a',
@@ -43,7 +43,8 @@ async function sendWith(duringCommit: () => void) {
     {
       pool: register.pool,
       providers: () => ({ connection, adapter: { ...sandboxProvider, write }, credential: 'x' }),
-      policy: () => SHIPPED_POLICY,
+      // The policy of the claim: another one would be asked about the operation first.
+      policy: () => ({ ...SHIPPED_POLICY, version: policyDecision?.policy_version ?? '' }),
       desk: DESK.verifier,
       worker: 'w-1',
       logger: pino({ level: 'silent' }),

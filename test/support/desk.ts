@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { DecisionSigner, DecisionVerifier } from '../../src/domain/approval-decision.ts';
 import { keyIdOf } from '../../src/signing/keys.ts';
+import type { FirstIntentChecks } from '../../src/store/first-intent.store.ts';
 
 export interface TestDesk {
   readonly signer: DecisionSigner;
@@ -26,3 +27,15 @@ export function createDesk(): TestDesk {
 }
 
 export const DESK = createDesk();
+
+/** A first intent for which nothing has changed since the claim. */
+export const UNCHANGED: FirstIntentChecks = {
+  desk: DESK.verifier,
+  reading: {
+    verdict: undefined,
+    preconditions: undefined,
+    isFresh: () => true,
+    lastTry: false,
+    approvalId: 'apr_not_needed',
+  },
+};

@@ -16,7 +16,8 @@ import { addPrincipals, type Role } from '../../src/store/principals.store.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { moveOperation } from '../../src/store/transitions.store.ts';
 import { planOf } from './operation-file.ts';
-import { DESK } from './desk.ts';
+import { UNCHANGED } from './desk.ts';
+import type { FirstIntentChecks } from '../../src/store/first-intent.store.ts';
 import { createTestDatabase } from './postgres.ts';
 
 const PEOPLE: Readonly<Record<string, Role>> = {
@@ -229,6 +230,7 @@ export async function begin(
   register: Register,
   operationId: string,
   purpose: 'dispatch' | 'resend' = 'dispatch',
+  checks: FirstIntentChecks = UNCHANGED,
 ) {
   const file = await stored(register, operationId);
   const number = (file.attempts.at(-1)?.number ?? 0) + 1;
@@ -241,7 +243,7 @@ export async function begin(
       requestBody: '{"amount":"1000"}',
       worker: 'w-1',
     },
-    DESK.verifier,
+    checks,
   );
 }
 

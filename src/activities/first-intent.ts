@@ -1,0 +1,65 @@
+// What has to be read before an operation is sent for the first time: the policy in force, and what the provider says of the target. It is
+// judged inside the intent's transaction (`store/first-intent.store.ts`), and no call is made in there.
+import { randomUUID } from 'node:crypto';
+import type { Operation, OperationFile } from '../domain/operation.ts';
+import { decide, type PolicyVerdict } from '../domain/policy.ts';
+import { PRECONDITION_FRESHNESS_MS, type PreconditionAnswer } from '../domain/precondition.ts';
+import { factsOf, isIntendedRepeat } from '../operations/policy-facts.ts';
+import { definitionOf } from '../operations/registry.ts';
+import type { FirstIntentReading } from '../store/first-intent.store.ts';
+import { policyBackground } from '../store/submitters.store.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { freshness } from './freshness.ts';
+import { observeCall } from './observe.ts';
+import { contactFor } from './provider-contact.ts';
+
+/** Shorter than a reading is good for, so that one that came can be used. */
+const READ_DEADLINE_MS = 4_000;
+
+/** `lastTry`: preconditions that still can't be read end an operation that nobody had to approve. */
+export async function readForFirstIntent(
+  deps: ActivityDependencies,
+  { operation, attempts }: OperationFile,
+  requestBody: string,
+  lastTry: boolean,
+): Promise<FirstIntentReading | undefined> {
+  if (attempts.length > 0) return undefined;
+  const isFresh = freshness(PRECONDITION_FRESHNESS_MS);
+  const [verdict, preconditions] = await Promise.all([
+    verdictNow(deps, operation),
+    readPreconditions(deps, operation, requestBody),
+  ]);
+  return { verdict, preconditions, isFresh, lastTry, approvalId: `apr_${randomUUID()}` };
+}
+
+/** Undefined where the policy that decided at the claim is in force: it would say the same of the same. */
+async function verdictNow(
+  { policy, pool }: ActivityDependencies,
+  operation: Operation,
+): Promise<PolicyVerdict | undefined> {
+  const inForce = policy();
+  if (inForce.version === operation.policyDecision?.policy_version) return undefined;
+  const definition = definitionOf(operation.kind, operation.kindVersion);
+  if (!definition) throw new Error(`${operation.kind} ${operation.kindVersion} is not registered`);
+  const { owner, targetCommand } = await policyBackground(pool, operation.operationId);
+  const facts = factsOf(definition, { ...operation, owner }, targetCommand);
+  const isTwin = operation.possibleDuplicateOf !== null && !isIntendedRepeat(operation.command);
+  return decide(inForce, { ...facts, possibleDuplicate: isTwin });
+}
+
+/** Undefined for kinds that have none. */
+export async function readPreconditions(
+  deps: ActivityDependencies,
+  operation: Operation,
+  requestBody: string,
+): Promise<PreconditionAnswer | undefined> {
+  const provider = deps.providers(operation.connection);
+  const scheme = provider.adapter.preconditions;
+  if (!scheme?.kinds.includes(operation.kind)) return undefined;
+  const { answer } = await observeCall(deps, operation, 'precondition', undefined, (traceparent) =>
+    scheme.read(
+      contactFor(operation, provider, { requestBody, deadlineMs: READ_DEADLINE_MS, traceparent }),
+    ),
+  );
+  return answer;
+}

@@ -22,6 +22,12 @@ const folders = {
   },
   outbox: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
+  audit: { ours: ['domain', 'store', 'signing', 'observability'], node: true },
+  cli: {
+    ours: ['domain', 'audit', 'signing'],
+    packages: ['commander'],
+    node: true,
+  },
   api: {
     ours: ['domain', 'operations', 'store', 'temporal', 'observability'],
     packages: ['express', 'rate-limiter-flexible', 'zod', 'zod-openapi'],
@@ -42,7 +48,7 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'observability'],
+      ...['outbox', 'recovery', 'audit', 'signing', 'observability'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],

@@ -63,6 +63,10 @@ const Environment = z.object({
   AUDIT_KEY_FILE: z.string().min(1).optional(),
   /** Folder of the sealer's public keys, for whoever verifies. */
   AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
+  /** Folder of the signed heads, for workers: where the database's user can't write. */
+  AUDIT_HEADS: z.string().min(1).optional(),
+  /** How often audit events are put into their chain. Shorter means more heads, longer means more that only the database vouches for. */
+  AUDIT_SEAL_INTERVAL_MS: milliseconds(1_000),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
   APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
@@ -117,6 +121,7 @@ export interface Config {
   readonly rateLimits: { readonly submitsPerS: number; readonly readsPerS: number };
   readonly sweepIntervalMs: number;
   readonly relayIntervalMs: number;
+  readonly audit: { readonly headsFolder: string; readonly sealIntervalMs: number };
   /** True: the rig's channel is served, and crash points are installed. */
   readonly rig: boolean;
   readonly connections: readonly Connection[];
@@ -178,6 +183,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     sweepIntervalMs: rig ? Math.min(e.SWEEP_INTERVAL_MS, RIGGED_SWEEP_MS) : e.SWEEP_INTERVAL_MS,
     relayIntervalMs: e.RELAY_INTERVAL_MS,
+    audit: {
+      headsFolder: resolve(e.AUDIT_HEADS ?? join(home, 'audit', 'heads')),
+      sealIntervalMs: e.AUDIT_SEAL_INTERVAL_MS,
+    },
     rig,
     keys: keyPlaces(e, home),
     connections: sandboxConnections(e.SANDBOX_URL ?? `http://127.0.0.1:${e.SANDBOX_PORT}`),

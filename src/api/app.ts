@@ -5,6 +5,7 @@ import type { ApiDependencies } from './dependencies.ts';
 import { admitAtMost, MOST_AT_ONCE } from './middleware/admission.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
 import { problemDetails } from './middleware/problem-details.ts';
+import { auditChainRoute } from './routes/audit-chain.route.ts';
 import { auditEventsRoute } from './routes/audit-events.route.ts';
 import { cancelRoute } from './routes/cancel.route.ts';
 import { documentationRoute } from './routes/documentation.route.ts';
@@ -35,6 +36,7 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(previewRoute(deps));
   app.use(kindsRoute(deps));
   app.use(auditEventsRoute(deps));
+  app.use(auditChainRoute(deps));
   app.use(cancelRoute(deps));
   app.use(operatorQueueRoute(deps));
   app.use(operatorOperationsRoute(deps));

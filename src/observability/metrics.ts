@@ -92,8 +92,16 @@ export function createWorkerMetrics() {
       labelNames: ['kind', 'connection', 'result'],
       registers,
     }),
+    chainsBroken: new Gauge({
+      name: 'holdfast_audit_chains_broken',
+      help: 'Accounts whose audit chain in the database is not the one whose signed heads are known: cut, changed or rewritten. Nothing is sealed onto them.',
+      registers,
+    }),
   };
 }
+
+/** The share of the audit's sealer. */
+export type SealerMetrics = Pick<WorkerMetrics, 'chainsBroken'>;
 
 /** What the register says when it is asked. Each worker shows the same numbers: take the maximum over workers, never the sum. */
 export type RegisterGauges = ReturnType<typeof createRegisterGauges>;
@@ -146,6 +154,16 @@ export function createRegisterGauges(registry: Registry) {
     sweepOldestDue: gauge(
       'holdfast_sweep_oldest_due_seconds',
       'How long the one that waits longest has been due; 0 where there is none.',
+      [],
+    ),
+    auditUnsealed: gauge(
+      'holdfast_audit_unsealed_events',
+      'Audit events that have no place in the chain of their account yet.',
+      [],
+    ),
+    auditSealLag: gauge(
+      'holdfast_audit_seal_lag_seconds',
+      'Age of the oldest audit event that is not sealed; 0 where there is none.',
       [],
     ),
   };

@@ -2,7 +2,14 @@
 import { OPERATION_STATES, isSettled } from '../domain/operation-state.ts';
 import type { Connection } from '../domain/connection.ts';
 import type { RegisterGauges } from '../observability/metrics.ts';
-import { outboxLag, sweepLag, type OutboxLag, type SweepLag } from '../store/lag.store.ts';
+import {
+  outboxLag,
+  sealLag,
+  sweepLag,
+  type OutboxLag,
+  type SealLag,
+  type SweepLag,
+} from '../store/lag.store.ts';
 import { openOperations, type OpenOperations } from '../store/open-operations.store.ts';
 import type { Queryable } from '../store/pool.ts';
 
@@ -24,15 +31,17 @@ export function keepGauges(
   let readAt = Number.NEGATIVE_INFINITY;
   const refresh = async (): Promise<void> => {
     try {
-      const [open, outbox, sweep] = await Promise.all([
+      const [open, outbox, sweep, seal] = await Promise.all([
         openOperations(db),
         outboxLag(db),
         sweepLag(db),
+        sealLag(db),
       ]);
       empty(gauges);
       showNone(gauges, connections);
       showOpen(gauges, open);
       showLag(gauges, outbox, sweep);
+      showSealing(gauges, seal);
       gauges.readable.set(1);
     } catch {
       empty(gauges);
@@ -84,4 +93,9 @@ function showLag(gauges: RegisterGauges, outbox: OutboxLag, sweep: SweepLag): vo
   gauges.outboxParked.set(outbox.parked);
   gauges.sweepDue.set(sweep.due);
   gauges.sweepOldestDue.set(sweep.oldestDueMs / 1_000);
+}
+
+function showSealing(gauges: RegisterGauges, { unsealed, oldestAgeMs }: SealLag): void {
+  gauges.auditUnsealed.set(unsealed);
+  gauges.auditSealLag.set(oldestAgeMs / 1_000);
 }

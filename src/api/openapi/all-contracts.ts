@@ -1,4 +1,5 @@
 // Every route that the document shows. A test compares this with the routes of the app.
+import { auditChainContracts } from '../routes/audit-chain.contract.ts';
 import { auditEventsContracts } from '../routes/audit-events.contract.ts';
 import { documentationContracts } from '../routes/documentation.contract.ts';
 import { grantContracts } from '../routes/grants.contract.ts';
@@ -23,6 +24,7 @@ export const ALL_CONTRACTS: readonly RouteContract[] = [
   operatorHoldContracts,
   grantContracts,
   auditEventsContracts,
+  auditChainContracts,
   providerEventsContracts,
   healthContracts,
   documentationContracts,

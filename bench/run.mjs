@@ -1,6 +1,6 @@
 // `npm run bench`: ratios in one run. `--json` prints one JSON object a line; `--quick` takes fewer operations; a name runs that alone.
 import { parseArgs } from 'node:util';
-import { growth, path, requests, settleUnknown } from './measures.mjs';
+import { audit, growth, path, requests, settleUnknown } from './measures.mjs';
 import { startDoor, startSystem } from './system.mjs';
 
 const { values, positionals } = parseArgs({
@@ -15,12 +15,16 @@ const measures = {
   requests: (system) => requests(system, of(2_000)),
   settle: (system) => settleUnknown(system, of(50)),
   growth: (system) => growth(system, of(250), values.quick ? 10_000 : 100_000),
+  audit: () => audit(of(100_000)),
 };
+
+/** What a measure needs, if not the whole system. */
+const starts = { requests: startDoor, audit: async () => ({ stop: async () => {} }) };
 
 const wanted = positionals.length > 0 ? positionals : Object.keys(measures);
 for (const name of wanted) {
   // A system of its own each: what one measure leaves behind must not slow the next.
-  const system = await (name === 'requests' ? startDoor() : startSystem());
+  const system = await (starts[name] ?? startSystem)();
   try {
     for (const row of await measures[name](system)) print(row);
   } finally {

@@ -158,8 +158,8 @@ def chain_start(account):
     return sha256(b"holdfast-audit-v1\n" + account.encode("utf-8"))
 
 
-def link(previous, digest):
-    return sha256((previous + digest).encode("ascii"))
+def batch_hash(hashes):
+    return sha256("".join(hashes).encode("ascii"))
 
 
 def split_line(line):
@@ -196,9 +196,12 @@ def read_heads(path):
 
 
 def is_head(value):
-    if not isinstance(value, dict) or type(value.get("sequence")) is not int:
+    if not isinstance(value, dict):
         return False
-    return all(isinstance(value.get(name), str) for name in ("account_id", "hash", "kid", "signature"))
+    texts = ("account_id", "hash", "batch", "kid", "signature")
+    return all(type(value.get(name)) is int for name in ("sequence", "first")) and all(
+        isinstance(value.get(name), str) for name in texts
+    )
 
 
 class Log:
@@ -209,7 +212,11 @@ class Log:
         self.account = heads[0]["account_id"]
         self.previous = chain_start(self.account)
         self.first = self.next = 1
-        self.signed = {}
+        self.beginnings = {head["first"] for head in heads}
+        self.endings = {}
+        for head in heads:
+            self.endings.setdefault(head["sequence"], []).append(head)
+        self.batch = None
         self.forged = False
 
     def verify(self, path):
@@ -217,8 +224,6 @@ class Log:
             if not is_signed(self.keys, "head", head):
                 self.forged = True
                 return self.report(None, f"the signature of head {head['sequence']} is not valid")
-            # Of several for one entry each is compared: the list keeps them all.
-            self.signed.setdefault(head["sequence"], []).append(head["hash"])
         for line in lines_of(path):
             begins = self.next == 1 and self.first == 1 and b'"through_sequence":' in line
             problem = self.checkpoint(line) if begins else self.entry(line)
@@ -249,16 +254,36 @@ class Log:
         if parts is None:
             return "this is no entry"
         content, told = parts
-        computed = link(self.previous, sha256(content))
-        if f',"sequence":{self.next},"t'.encode("ascii") not in content:
-            return "another entry stands in its place"
+        computed = sha256(content)
         if told != computed:
-            return "its content, its hash or what is before it was changed"
-        if any(computed != hash for hash in self.signed.get(self.next, [])):
-            return "its hash is not the one that was signed"
+            return "its content or its hash was changed"
+        if not content.startswith(f'{{"account_id":"{self.account}","after":"{self.previous}"'.encode("utf-8")):
+            return "it does not follow from the entry before"
+        if f',"sequence":{self.next},"t'.encode("ascii") not in content[-129:]:
+            return "it has the number of another place"
+        if not self.is_as_signed(computed):
+            return "it is not what was signed"
         self.previous = computed
         self.next += 1
         return None
+
+    def is_as_signed(self, hash):
+        """Compares with every head that is of this entry, its batch included."""
+        if self.next in self.beginnings:
+            self.batch = (self.next, [])
+        if self.batch is not None:
+            self.batch[1].append(hash)
+        heads = self.endings.get(self.next)
+        if heads is None:
+            return True
+        first, hashes = self.batch or (0, [])
+        self.batch = None
+        return all(
+            head["hash"] == hash
+            # Of a batch that retention has cut nothing is left to compare.
+            and (head["first"] < self.first or (head["first"] == first and batch_hash(hashes) == head["batch"]))
+            for head in heads
+        )
 
     def report(self, first_bad, reason):
         return {
@@ -274,13 +299,10 @@ class Log:
 # ---- Evidence -------------------------------------------------------------------------------------------------------------------
 
 
-def leads_to_head(bundle, proof):
-    hash = proof["previous"]
-    for digest in proof["digests"]:
-        hash = link(hash, digest)
-    head = proof["head"]
-    ends = proof["after"] + len(proof["digests"]) == head["sequence"]
-    return head["account_id"] == bundle["operation"]["account_id"] and hash == head["hash"] and ends
+def is_of_head(bundle, proof):
+    head, hashes = proof["head"], proof["hashes"]
+    counts = len(hashes) == head["sequence"] - head["first"] + 1 and hashes[-1:] == [head["hash"]]
+    return head["account_id"] == bundle["operation"]["account_id"] and counts and batch_hash(hashes) == head["batch"]
 
 
 def sequence_in(line):
@@ -301,9 +323,9 @@ def is_proven(bundle, line):
     if entry.get("operation_id") != bundle["operation"]["operation_id"]:
         return False
     for proof in bundle["proofs"]:
-        if proof["after"] < entry["sequence"] <= proof["head"]["sequence"]:
-            place = entry["sequence"] - proof["after"] - 1
-            return place < len(proof["digests"]) and proof["digests"][place] == sha256(parts[0])
+        if proof["head"]["first"] <= entry["sequence"] <= proof["head"]["sequence"]:
+            place = entry["sequence"] - proof["head"]["first"]
+            return place < len(proof["hashes"]) and proof["hashes"][place] == sha256(parts[0])
     return False
 
 
@@ -317,13 +339,13 @@ def verify_evidence(path, keys):
         raise CannotCheck(f"{path}: is no evidence bundle")
     heads = [proof["head"] for proof in bundle["proofs"]]
     forged = next((head for head in heads if not is_signed(keys, "head", head)), None)
-    broken = next((proof for proof in bundle["proofs"] if not leads_to_head(bundle, proof)), None)
+    broken = next((proof for proof in bundle["proofs"] if not is_of_head(bundle, proof)), None)
     bad = next((line for line in bundle["entries"] if not is_proven(bundle, line)), None)
     reason = None
     if forged is not None:
         reason = f"the signature of head {forged['sequence']} is not valid"
     elif broken is not None:
-        reason = f"the digests do not lead to head {broken['head']['sequence']}"
+        reason = f"the hashes are not those of head {broken['head']['sequence']}"
     elif bad is not None:
         reason = "an entry is not proven, or of another operation"
     elif not bundle["consistent"]:

@@ -1,11 +1,10 @@
 // The use case: the evidence of one operation, for whoever has to be convinced without access to this system.
-import { chainStart, entryLine, membersOf, type AuditMembers } from '../domain/audit-chain.ts';
+import { entryLine, membersOf, type AuditMembers } from '../domain/audit-chain.ts';
 import {
   disagreementsOf,
   type EvidenceBundle,
   type InclusionProof,
 } from '../domain/evidence-bundle.ts';
-import { sha256Hex } from '../domain/sha256.ts';
 import { headsFrom, readCheckpoint, readSealed } from '../store/audit-sealing.store.ts';
 import {
   withEvidence,
@@ -37,7 +36,7 @@ export async function evidenceOf(
       attempts: parts.attempts,
       statements: parts.statements,
       entries: sealed.map(({ entry, hash }) => entryLine(entry, hash)),
-      proofs: await proofsOf(db, accountId, sealed, checkpoint?.hash),
+      proofs: await proofsOf(db, accountId, sealed),
       unsealed: parts.events.length - sealed.length,
       checkpoint: checkpoint ?? null,
       consistent: disagreements.length === 0,
@@ -61,28 +60,20 @@ function toldBy(event: EvidenceParts['events'][number]): AuditMembers {
   return event.entry === null ? membersOf(event) : (JSON.parse(event.entry) as AuditMembers);
 }
 
-/** One proof for each head that seals entries of the operation, from the first of them up to the one that the head names. */
+/** One proof for each head that seals entries of the operation. */
 async function proofsOf(
   db: Queryable,
   accountId: string,
   sealed: readonly Placed[],
-  beforeAll: string = chainStart(accountId),
 ): Promise<InclusionProof[]> {
   const proofs: InclusionProof[] = [];
   for (const { sequence } of sealed) {
     if (sequence <= (proofs.at(-1)?.head.sequence ?? 0)) continue;
     const [head] = await headsFrom(db, accountId, sequence, 1);
     if (!head) break;
-    const length = head.sequence - sequence + 1;
-    const [before, ...rest] = await readSealed(db, accountId, sequence - 2, length + 1);
-    const isBefore = before?.sequence === sequence - 1;
-    const entries = isBefore || !before ? rest : [before, ...rest];
-    proofs.push({
-      after: sequence - 1,
-      previous: isBefore ? before.hash : beforeAll,
-      digests: entries.slice(0, length).map(({ entry }) => sha256Hex(entry)),
-      head,
-    });
+    const length = head.sequence - head.first + 1;
+    const batch = await readSealed(db, accountId, head.first - 1, length);
+    proofs.push({ hashes: batch.map(({ hash }) => hash), head });
   }
   return proofs;
 }

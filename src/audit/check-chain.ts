@@ -3,8 +3,8 @@
 import {
   chainStart,
   headText,
-  linkHash,
   type AuditCheckpoint,
+  type AuditEntry,
   type AuditHead,
 } from '../domain/audit-chain.ts';
 import { sha256Hex } from '../domain/sha256.ts';
@@ -69,8 +69,10 @@ function problemOfHead(
 }
 
 function problemOfLast(last: SealedEntry, before: ChainEnd): string | undefined {
-  const follows = last.sequence === before.sequence + 1;
-  if (follows && linkHash(before.hash, sha256Hex(last.entry)) === last.hash) return undefined;
+  const follows =
+    sha256Hex(last.entry) === last.hash && last.sequence === before.sequence + 1;
+  const told = follows ? (JSON.parse(last.entry) as AuditEntry) : undefined;
+  if (told?.after === before.hash && told.sequence === last.sequence) return undefined;
   return `entry ${last.sequence} does not follow from what is before it`;
 }
 

@@ -1,6 +1,6 @@
 // Gives audit events their place in the chain of their account, in batches: the path of a request only inserts, and a hot account is
 // not serialised by its chain. Each batch ends with a signed head, kept in the database for those who ask, and written outside of it.
-import { entryText, headText, linkHash, type AuditHead } from '../domain/audit-chain.ts';
+import { batchHash, entryText, headText, type AuditHead } from '../domain/audit-chain.ts';
 import { sha256Hex } from '../domain/sha256.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SealerMetrics } from '../observability/metrics.ts';
@@ -21,7 +21,7 @@ import { inTransaction } from '../store/transaction.ts';
 import { checkChain, type ChainEnd } from './check-chain.ts';
 import type { HeadLog } from './head-log.ts';
 
-/** Also bounds how many digests prove that an entry is in a head: 64 KiB of them. */
+/** Also bounds how many hashes prove that an entry is in a head: 64 KiB of them. */
 const BATCH = 1_000;
 
 /** Heads that are written outside together. */
@@ -110,32 +110,38 @@ async function sealBatch(
   if (events.length === 0) return 0;
   const entries = chained(accountId, events, end);
   await storeSealed(db, entries);
-  await storeHead(db, signedHead(key, accountId, entries.at(-1) ?? end, await databaseTime(db)));
+  const hashes = entries.map(({ hash }) => hash);
+  await storeHead(db, signedHead(key, accountId, end, hashes, await databaseTime(db)));
   return events.length;
 }
 
 function chained(accountId: string, events: readonly AuditRow[], end: ChainEnd) {
-  let previous = end.hash;
+  let after = end.hash;
   return events.map((event, n) => {
     const sequence = end.sequence + n + 1;
-    const entry = entryText(accountId, sequence, event);
-    previous = linkHash(previous, sha256Hex(entry));
-    return { eventId: event.eventId, sequence, entry, hash: previous };
+    const entry = entryText(accountId, { sequence, after }, event);
+    const hash = sha256Hex(entry);
+    after = hash;
+    return { eventId: event.eventId, sequence, entry, hash };
   });
 }
 
 function signedHead(
   key: SigningKey,
   accountId: string,
-  { sequence, hash }: ChainEnd,
+  before: ChainEnd,
+  hashes: readonly string[],
   now: string,
 ): AuditHead {
+  const sequence = before.sequence + hashes.length;
   const head = {
     v: 1,
     account_id: accountId,
     sequence,
-    hash,
+    hash: hashes.at(-1) ?? before.hash,
     count: sequence,
+    first: before.sequence + 1,
+    batch: batchHash(hashes),
     sealed_at: now,
     kid: key.kid,
   } as const;

@@ -1,5 +1,5 @@
 // Checks an evidence bundle without any server: its entries are in signed heads, and they are of the operation that it is about.
-import { headText, linkHash, type AuditEntry, type AuditHead } from '../domain/audit-chain.ts';
+import { batchHash, headText, type AuditEntry, type AuditHead } from '../domain/audit-chain.ts';
 import type { EvidenceBundle, InclusionProof } from '../domain/evidence-bundle.ts';
 import { sha256Hex } from '../domain/sha256.ts';
 import type { Verifier } from '../signing/keys.ts';
@@ -25,11 +25,11 @@ export function verifyEvidence(
 ): EvidenceReport {
   const isSigned = ({ head }: InclusionProof): boolean => signedBy(verifier, head);
   const forged = bundle.proofs.find((proof) => !isSigned(proof));
-  const broken = bundle.proofs.find((proof) => !leadsToHead(bundle, proof));
+  const broken = bundle.proofs.find((proof) => !isOfHead(bundle, proof));
   const bad = bundle.entries.findIndex((line) => !isProven(bundle, line));
   const problem =
     (forged && `the signature of head ${forged.head.sequence} is not valid`) ??
-    (broken && `the digests do not lead to head ${broken.head.sequence}`) ??
+    (broken && `the hashes are not those of head ${broken.head.sequence}`) ??
     (bad === -1 ? undefined : 'an entry is not proven, or of another operation') ??
     (bundle.consistent ? undefined : `row and audit disagree: ${bundle.disagreements.join('; ')}`);
   const signatures = forged ? 'invalid' : 'valid';
@@ -48,11 +48,10 @@ function signedBy(verifier: Verifier | undefined, head: AuditHead): boolean {
   return verifier?.verify(head.kid, headText(head), head.signature) ?? true;
 }
 
-function leadsToHead({ operation }: EvidenceBundle, proof: InclusionProof): boolean {
-  const { after, previous, digests, head } = proof;
-  const hash = digests.reduce(linkHash, previous);
-  const ofAccount = head.account_id === operation.account_id;
-  return ofAccount && hash === head.hash && after + digests.length === head.sequence;
+function isOfHead({ operation }: EvidenceBundle, { hashes, head }: InclusionProof): boolean {
+  const { account_id: account, first, sequence, hash, batch } = head;
+  const counts = hashes.length === sequence - first + 1 && hashes.at(-1) === hash;
+  return account === operation.account_id && counts && batchHash(hashes) === batch;
 }
 
 function isProven({ operation, proofs }: EvidenceBundle, line: string): boolean {
@@ -60,8 +59,8 @@ function isProven({ operation, proofs }: EvidenceBundle, line: string): boolean 
   const told = parsed(entry);
   if (!told || told.operation_id !== operation.operation_id) return false;
   const { sequence } = told;
-  const proof = proofs.find(({ after, head }) => after < sequence && sequence <= head.sequence);
-  return proof?.digests[sequence - proof.after - 1] === sha256Hex(entry);
+  const proof = proofs.find(({ head }) => head.first <= sequence && sequence <= head.sequence);
+  return proof?.hashes[sequence - proof.head.first] === sha256Hex(entry);
 }
 
 /** The hashed bytes of a line. */

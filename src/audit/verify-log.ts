@@ -1,10 +1,11 @@
 // Checks an exported log against signed heads, without any server. The place of a line decides which sequence it must have and which
-// hash it must be linked to; the first one that doesn't is named.
+// hash it must be linked to; the first one that doesn't is named. Members are looked for in the text: parsing each line would take
+// several times as long as hashing it, and what was hashed is as the sealer wrote it.
 import {
+  batchHash,
   chainStart,
   checkpointText,
   headText,
-  linkHash,
   type AuditCheckpoint,
   type AuditHead,
 } from '../domain/audit-chain.ts';
@@ -35,7 +36,7 @@ export async function verifyLog(
   const walk = new ChainWalk(heads, verifier);
   const forged = heads.find((head) => !walk.signed(head, headText(head)));
   if (forged) return walk.report(null, `the signature of head ${forged.sequence} is not valid`);
-  await eachLine(path, (line) => walk.step(line));
+  await eachLine(path, (bytes, text, start, end) => walk.step(bytes, text, start, end));
   return walk.end();
 }
 
@@ -44,12 +45,19 @@ const TAIL_START = ',"hash":"';
 const TAIL_END = '"}';
 const TAIL_LENGTH = TAIL_START.length + 64 + TAIL_END.length;
 const CLOSING_BRACE = 0x7d;
+/** `sequence` and what is sorted behind it take less than this. */
+const LAST_MEMBERS = 128;
 
 class ChainWalk {
   readonly #heads: readonly AuditHead[];
   readonly #verifier: Verifier | undefined;
-  /** Hashes by sequence: of several heads for one entry each is compared. */
-  readonly #signed = new Map<number, string[]>();
+  /** What each entry begins with, up to the hash of the one before. */
+  readonly #beginning: string;
+  readonly #beginnings: ReadonlySet<number>;
+  /** By the entry that they are of; several may be of one. */
+  readonly #endings = new Map<number, AuditHead[]>();
+  /** What is being collected for the next head. */
+  #batch: { readonly first: number; readonly hashes: string[] } | undefined;
   #previous: string;
   #first = 1;
   #next = 1;
@@ -59,9 +67,12 @@ class ChainWalk {
   constructor(heads: readonly AuditHead[], verifier: Verifier | undefined) {
     this.#heads = heads;
     this.#verifier = verifier;
-    this.#previous = chainStart(heads[0]?.account_id ?? '');
-    for (const { sequence, hash } of heads) {
-      this.#signed.set(sequence, [...(this.#signed.get(sequence) ?? []), hash]);
+    const account = heads[0]?.account_id ?? '';
+    this.#previous = chainStart(account);
+    this.#beginning = `{"account_id":"${account}","after":"`;
+    this.#beginnings = new Set(heads.map(({ first }) => first));
+    for (const head of heads) {
+      this.#endings.set(head.sequence, [...(this.#endings.get(head.sequence) ?? []), head]);
     }
   }
 
@@ -72,16 +83,16 @@ class ChainWalk {
   }
 
   /** False where the line is wrong. */
-  step(line: Buffer): boolean {
-    this.#problem = this.#begins(line) ? this.#checkpoint(line) : this.#entry(line);
+  step(bytes: Buffer, text: string, start: number, end: number): boolean {
+    const begins = this.#next === 1 && this.#first === 1;
+    const first = begins ? bytes.toString('utf8', start, end) : '';
+    this.#problem = first.includes('"through_sequence":')
+      ? this.#checkpoint(first)
+      : this.#entry(bytes, text, start, end);
     return this.#problem === undefined;
   }
 
-  #begins(line: Buffer): boolean {
-    return this.#next === 1 && this.#first === 1 && line.includes('"through_sequence":');
-  }
-
-  #checkpoint(line: Buffer): string | undefined {
+  #checkpoint(line: string): string | undefined {
     const checkpoint = parsed(line) as AuditCheckpoint | undefined;
     const isOne = Number.isInteger(checkpoint?.through_sequence);
     if (!checkpoint || !isOne || checkpoint.account_id !== this.#heads[0]?.account_id) {
@@ -96,25 +107,55 @@ class ChainWalk {
     return undefined;
   }
 
-  #entry(line: Buffer): string | undefined {
-    const cut = line.length - TAIL_LENGTH;
-    const tail = cut > 0 ? line.toString('latin1', cut) : '';
-    if (!tail.startsWith(TAIL_START) || !tail.endsWith(TAIL_END)) return 'this is no entry';
+  #entry(bytes: Buffer, text: string, start: number, end: number): string | undefined {
+    const cut = end - TAIL_LENGTH;
+    const told = cut + TAIL_START.length;
+    const isEntry =
+      cut > start &&
+      text.slice(cut, told) === TAIL_START &&
+      text.slice(end - TAIL_END.length, end) === TAIL_END;
+    if (!isEntry) return 'this is no entry';
     // The hashed bytes end where the hash begins: with the brace in the place of the comma.
-    line[cut] = CLOSING_BRACE;
-    const entry = line.subarray(0, cut + 1);
-    const hash = linkHash(this.#previous, sha256Hex(entry));
-    // Members are sorted, and the one behind `sequence` begins with a t.
-    if (!entry.includes(`,"sequence":${this.#next},"t`, 0, 'latin1')) {
-      return 'another entry stands in its place';
+    bytes[cut] = CLOSING_BRACE;
+    const hash = sha256Hex(bytes.subarray(start, cut + 1));
+    if (text.slice(told, told + hash.length) !== hash) {
+      return 'its content or its hash was changed';
     }
-    if (tail.slice(TAIL_START.length, -TAIL_END.length) !== hash) {
-      return 'its content, its hash or what is before it was changed';
+    const after = start + this.#beginning.length;
+    if (
+      text.slice(start, after) !== this.#beginning ||
+      text.slice(after, after + hash.length) !== this.#previous
+    ) {
+      return 'it does not follow from the entry before';
     }
-    if (this.#signed.get(this.#next)?.some((one) => one !== hash)) return 'its hash is not the one that was signed';
+    if (!this.#isNumbered(text, start, cut)) return 'it has the number of another place';
+    if (!this.#isAsSigned(hash)) return 'it is not what was signed';
     this.#previous = hash;
     this.#next += 1;
     return undefined;
+  }
+
+  /** Members are sorted: `sequence` stands near the end, and the name behind it begins with a t. */
+  #isNumbered(text: string, start: number, cut: number): boolean {
+    const from = Math.max(start, cut - LAST_MEMBERS);
+    const at = text.indexOf(`,"sequence":${this.#next},"t`, from);
+    return at !== -1 && at < cut;
+  }
+
+  /** Compares with every head that is of this entry, its batch included. */
+  #isAsSigned(hash: string): boolean {
+    if (this.#beginnings.has(this.#next)) this.#batch = { first: this.#next, hashes: [] };
+    this.#batch?.hashes.push(hash);
+    const heads = this.#endings.get(this.#next);
+    if (!heads) return true;
+    const { first, hashes } = this.#batch ?? { first: 0, hashes: [] };
+    this.#batch = undefined;
+    return heads.every(
+      (head) =>
+        head.hash === hash &&
+        // Of a batch that retention has cut nothing is left to compare.
+        (head.first < this.#first || (head.first === first && batchHash(hashes) === head.batch)),
+    );
   }
 
   end(): LogReport {
@@ -138,9 +179,9 @@ class ChainWalk {
   }
 }
 
-function parsed(line: Buffer): unknown {
+function parsed(line: string): unknown {
   try {
-    return JSON.parse(line.toString('utf8'));
+    return JSON.parse(line);
   } catch {
     return undefined;
   }

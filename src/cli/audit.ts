@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { verifyLog, type LogReport } from '../audit/verify-log.ts';
 import { askApi } from './ask-api.ts';
 import { CliError, type CliContext } from './context.ts';
+import { hand } from './hand.ts';
 import { findVerifier, readHeads } from './read-files.ts';
 
 interface ExportOptions {
@@ -25,6 +26,13 @@ export function addAuditCommands(program: Command, context: CliContext): void {
     .requiredOption('--account <account>', 'whose; the API key has to be of that account')
     .requiredOption('--out <file>', 'where to')
     .action((options: ExportOptions) => exportLog(context, options));
+  audit
+    .command('head')
+    .description('the newest signed head of the account')
+    .option('--out <file>', 'where to; without it, here')
+    .action(async ({ out }: { out?: string }) =>
+      hand(context, await askApi(context, '/audit/head'), out),
+    );
   audit
     .command('verify <file>')
     .description('check an export against a signed head; needs no server')

@@ -1,11 +1,11 @@
 // `holdfast evidence …`: the proof of one operation, taken and checked.
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { verifyEvidence } from '../audit/verify-evidence.ts';
 import type { EvidenceBundle } from '../domain/evidence-bundle.ts';
 import type { Verifier } from '../signing/keys.ts';
 import { askApi } from './ask-api.ts';
 import { CliError, type CliContext } from './context.ts';
+import { hand } from './hand.ts';
 import { findVerifier, readText } from './read-files.ts';
 
 interface VerifyOptions {
@@ -14,12 +14,12 @@ interface VerifyOptions {
 }
 
 export function addEvidenceCommands(program: Command, context: CliContext): void {
-  const evidence = program.command('evidence').description('what proves an operation');
-  evidence
-    .command('export <operation_id>')
-    .description('write the evidence bundle of an operation')
-    .requiredOption('--out <file>', 'where to')
-    .action((id: string, { out }: { out: string }) => exportBundle(context, id, out));
+  const evidence = program
+    .command('evidence')
+    .description('the evidence bundle of an operation')
+    .argument('<operation_id>')
+    .option('--out <file>', 'where to; without it, here')
+    .action((id: string, { out }: { out?: string }) => exportBundle(context, id, out));
   evidence
     .command('verify <file>')
     .description('check a bundle; needs no server')
@@ -28,10 +28,9 @@ export function addEvidenceCommands(program: Command, context: CliContext): void
     .action((file: string, options: VerifyOptions) => verify(context, file, options));
 }
 
-async function exportBundle(context: CliContext, id: string, out: string): Promise<void> {
+async function exportBundle(context: CliContext, id: string, out?: string): Promise<void> {
   const text = await askApi(context, `/agent/operations/${encodeURIComponent(id)}/evidence`);
-  await writeFile(out, text, { mode: 0o600 });
-  context.say(`the evidence of ${id} is in ${out}`);
+  await hand(context, text, out);
 }
 
 async function verify(context: CliContext, file: string, options: VerifyOptions): Promise<void> {

@@ -39,7 +39,9 @@ function isHead(value: unknown): value is AuditHead {
   return (
     typeof head?.account_id === 'string' &&
     Number.isInteger(head.sequence) &&
+    Number.isInteger(head.first) &&
     typeof head.hash === 'string' &&
+    typeof head.batch === 'string' &&
     typeof head.kid === 'string' &&
     typeof head.signature === 'string'
   );

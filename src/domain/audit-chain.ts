@@ -22,14 +22,19 @@ export interface AuditRecord {
   readonly detail: Readonly<Record<string, unknown>> | null;
 }
 
-/** A chain up to an entry, signed. `count`: the entries that the chain has had up to here. */
+/** A chain up to an entry, signed. */
 export interface AuditHead {
   readonly v: 1;
   readonly account_id: string;
   readonly sequence: number;
   /** Of the entry with that sequence. */
   readonly hash: string;
+  /** Entries that the chain has had up to here. */
   readonly count: number;
+  /** Sequence of the first entry that was sealed with this head. */
+  readonly first: number;
+  /** `batchHash` of the entries from `first` on: an entry is proven by the hashes beside it, without what they are of. */
+  readonly batch: string;
   readonly sealed_at: string;
   readonly kid: string;
   /** Ed25519 over `headText`, base64url. */
@@ -78,6 +83,8 @@ export interface AuditEntry extends AuditMembers {
   readonly account_id: string;
   /** From 1, without a gap. */
   readonly sequence: number;
+  /** Hash of the entry before. By its name it stands at the beginning of the bytes, where it is compared quickest. */
+  readonly after: string;
 }
 
 export function membersOf(record: AuditRecord): AuditMembers {
@@ -100,15 +107,20 @@ export function membersOf(record: AuditRecord): AuditMembers {
   return Object.fromEntries(present) as unknown as AuditMembers;
 }
 
-/** The bytes of an entry that are hashed: its RFC 8785 form. */
-export function entryText(accountId: string, sequence: number, record: AuditRecord): string {
-  const entry: AuditEntry = { v: 1, account_id: accountId, sequence, ...membersOf(record) };
+/** The bytes of an entry, in their RFC 8785 form; the hash of the entry is their SHA-256. */
+export function entryText(
+  accountId: string,
+  { sequence, after }: Pick<AuditEntry, 'sequence' | 'after'>,
+  record: AuditRecord,
+): string {
+  const place = { v: 1, account_id: accountId, sequence, after } as const;
+  const entry: AuditEntry = { ...place, ...membersOf(record) };
   return canonicalJson(entry as unknown as JsonObject);
 }
 
-/** The hash of an entry: over the hash before it and the digest of its own bytes, both as 64 hexadecimal digits. */
-export function linkHash(previous: string, entryDigest: string): string {
-  return sha256Hex(previous + entryDigest);
+/** One hash for the entries of a batch: over their hashes in order, each as 64 hexadecimal digits. */
+export function batchHash(hashes: readonly string[]): string {
+  return sha256Hex(hashes.join(''));
 }
 
 /** An entry as a line of an export: its bytes with the hash as one more member at the end. */

@@ -27,13 +27,10 @@ export interface OperationFacts {
   readonly settled_at: string | null;
 }
 
-/** Shows that entries are in a signed head, by the digests of what is between, and nothing of what those others say. */
+/** Shows that entries are in a signed head, by the hashes of all that were sealed with it, and nothing of what those say. */
 export interface InclusionProof {
-  /** The entry before the first digest, and its hash. */
-  readonly after: number;
-  readonly previous: string;
-  /** SHA-256 of the bytes of each entry from there up to the one that the head names. */
-  readonly digests: readonly string[];
+  /** From the entry that the head names as its first up to the one that it is of. */
+  readonly hashes: readonly string[];
   readonly head: AuditHead;
 }
 

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  batchHash,
   chainStart,
   entryLine,
   entryText,
   headText,
-  linkHash,
   type AuditHead,
   type AuditRecord,
 } from '../../src/domain/audit-chain.ts';
@@ -69,33 +69,39 @@ export function chainOf(
   headsAt: readonly number[] = [],
   account = ACCOUNT,
 ): TestLog {
-  let hash = chainStart(account);
+  let previous = chainStart(account);
+  let batch: string[] = [];
   const lines: string[] = [];
   const heads: AuditHead[] = [];
   for (const [n, record] of records.entries()) {
     const sequence = n + 1;
-    const entry = entryText(account, sequence, record);
-    hash = linkHash(hash, sha256Hex(entry));
-    lines.push(entryLine(entry, hash));
+    const entry = entryText(account, { sequence, after: previous }, record);
+    previous = sha256Hex(entry);
+    batch.push(previous);
+    lines.push(entryLine(entry, previous));
     if (sequence === records.length || headsAt.includes(sequence)) {
-      heads.push(headOf(key, account, sequence, hash));
+      heads.push(headOf(key, account, sequence, batch));
+      batch = [];
     }
   }
   return { lines, heads };
 }
 
+/** `hashes`: of the entries that are sealed with it. */
 export function headOf(
   key: SigningKey,
   account: string,
   sequence: number,
-  hash: string,
+  hashes: readonly string[],
 ): AuditHead {
   const head = {
     v: 1,
     account_id: account,
     sequence,
-    hash,
+    hash: hashes.at(-1) ?? '',
     count: sequence,
+    first: sequence - hashes.length + 1,
+    batch: batchHash(hashes),
     sealed_at: '2026-01-02T03:04:06.000Z',
     kid: key.kid,
   } as const;

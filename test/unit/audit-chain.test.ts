@@ -2,20 +2,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { verifyLog } from '../../src/audit/verify-log.ts';
 import {
+  batchHash,
   chainStart,
   checkpointText,
   entryText,
-  linkHash,
   type AuditHead,
 } from '../../src/domain/audit-chain.ts';
 import { sha256Hex } from '../../src/domain/sha256.ts';
 import { chainOf, headOf, makeKeys, recordOf, written, type TestKeys } from '../support/audit-log.ts';
+
+/** SHA-256 of the two lines `holdfast-audit-v1` and `acct_a`, without a newline at the end. */
+const START = 'bcb0f28b6f9ecb75aa889d073f503592267c643ccd692b8957cfd65a15e1fb54';
 
 let keys: TestKeys;
 beforeAll(() => {
   keys = makeKeys();
 });
 afterAll(() => keys.remove());
+
+const hashesOf = (lines: readonly string[]): string[] =>
+  lines.map((line) => JSON.parse(line).hash as string);
 
 const records = (count: number) => Array.from({ length: count }, (_, n) => recordOf(n + 1));
 
@@ -24,16 +30,15 @@ const verify = (lines: readonly string[], heads: readonly AuditHead[]) =>
 
 describe('an entry', () => {
   it('is hashed as docs/audit.md says: these bytes, this hash', () => {
-    const entry = entryText('acct_a', 1, recordOf(1, { agentRun: 'é', detail: { b: 1, a: [true] } }));
+    const entry = entryText('acct_a', { sequence: 1, after: chainStart('acct_a') }, recordOf(1, { agentRun: 'é', detail: { b: 1, a: [true] } }));
     expect(entry).toBe(
-      '{"account_id":"acct_a","agent_run":"é","at":"2026-01-02T03:04:05.678Z","detail":{"a":[true],"b":1},' +
+      `{"account_id":"acct_a","after":"${START}",` +
+        '"agent_run":"é","at":"2026-01-02T03:04:05.678Z","detail":{"a":[true],"b":1},' +
         `"fingerprint":"${sha256Hex('1')}","key":"key-1","operation_id":"op_1","principal":"acct_a.agent",` +
         '"route":"/agent/operations/payment","sequence":1,"to":"IN_PROGRESS","type":"claimed","v":1}',
     );
-    expect(chainStart('acct_a')).toBe(
-      'bcb0f28b6f9ecb75aa889d073f503592267c643ccd692b8957cfd65a15e1fb54',
-    );
-    expect(linkHash('a'.repeat(64), 'b'.repeat(64))).toBe(
+    expect(chainStart('acct_a')).toBe(START);
+    expect(batchHash(['a'.repeat(64), 'b'.repeat(64)])).toBe(
       sha256Hex(`${'a'.repeat(64)}${'b'.repeat(64)}`),
     );
   });
@@ -125,6 +130,15 @@ describe('a log that somebody touched', () => {
     expect(await verify(lines, heads)).toMatchObject({ ok: false, first_bad: 7 });
   });
 
+  it('is not whole where a head speaks of another batch than there is', async () => {
+    const { lines, heads } = chainOf(keys.key, records(6), [3]);
+    const [one, , ...rest] = hashesOf(lines.slice(3));
+    const other = headOf(keys.key, 'acct_a', 6, [one ?? '', '0'.repeat(64), ...rest]);
+    expect(await verify(lines, [other])).toMatchObject({ ok: false, first_bad: 6 });
+    const longer = headOf(keys.key, 'acct_a', 6, hashesOf(lines.slice(1)));
+    expect(await verify(lines, [...heads.slice(0, 1), longer])).toMatchObject({ first_bad: 3 });
+  });
+
   it('is not whole with the chain of another account', async () => {
     const { heads } = chainOf(keys.key, records(3));
     const { lines } = chainOf(keys.key, records(3), [], 'acct_b');
@@ -136,7 +150,7 @@ describe('a log that somebody touched', () => {
     const { lines, heads } = chainOf(keys.key, records(3));
     const [head] = heads;
     if (!head) throw new Error('no head');
-    const foreign = headOf(forger.key, 'acct_a', head.sequence, head.hash);
+    const foreign = headOf(forger.key, 'acct_a', head.sequence, hashesOf(lines));
     const borrowed = { ...foreign, kid: head.kid };
     for (const forged of [foreign, borrowed, { ...head, sealed_at: '2026-01-01T00:00:00.000Z' }]) {
       expect(await verify(lines, [forged])).toMatchObject({

@@ -5,9 +5,8 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
-import { linkHash, type AuditHead } from '../../src/domain/audit-chain.ts';
+import type { AuditHead } from '../../src/domain/audit-chain.ts';
 import type { EvidenceBundle } from '../../src/domain/evidence-bundle.ts';
-import { sha256Hex } from '../../src/domain/sha256.ts';
 import { chainOf, headOf, makeKeys, recordOf, written, type TestKeys } from '../support/audit-log.ts';
 import { python } from '../support/audit-verifiers.ts';
 
@@ -21,6 +20,9 @@ beforeAll(() => {
 afterAll(() => keys.remove());
 
 const records = (count: number) => Array.from({ length: count }, (_, n) => recordOf(n + 1));
+const hashesOf = (lines: readonly string[]): string[] =>
+  lines.map((line) => JSON.parse(line).hash as string);
+
 let count = 0;
 
 /** What both say; fails where they differ. */
@@ -78,7 +80,7 @@ describe('the second verifier', () => {
     const { lines, heads } = chainOf(keys.key, records(3));
     const [head] = heads;
     if (!head) throw new Error('no head');
-    const foreign = headOf(forger.key, 'acct_a', 3, head.hash);
+    const foreign = headOf(forger.key, 'acct_a', 3, hashesOf(lines));
     for (const bad of [foreign, { ...foreign, kid: head.kid }, { ...head, sequence: 2 }]) {
       expect(await both(lines, [bad])).toMatchObject({ ok: false, signatures: 'invalid' });
     }
@@ -94,7 +96,7 @@ describe('the second verifier', () => {
         const { ok } = await both(spoilt, heads);
         expect(ok).toBe(spoilt.join('\n') === untouched);
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 
@@ -108,7 +110,7 @@ describe('the second verifier', () => {
       [false, { ...bundle, entries: [line.replace('claimed', 'claimeD')] }],
       [false, { ...bundle, operation: { ...bundle.operation, operation_id: 'op_3' } }],
       [false, { ...bundle, operation: { ...bundle.operation, account_id: 'acct_b' } }],
-      [false, { ...bundle, proofs: [{ ...proof, digests: proof.digests.slice(1) }] }],
+      [false, { ...bundle, proofs: [{ ...proof, hashes: proof.hashes.slice(1) }] }],
       [false, { ...bundle, proofs: [{ ...proof, head: { ...proof.head, count: 9 } }] }],
       [false, { ...bundle, consistent: false, disagreements: ['the row is FAILED'] }],
     ];
@@ -131,12 +133,8 @@ describe('the second verifier', () => {
 /** Entry 2 of a chain of 5, proven by the head of the last. */
 function bundleOf({ key }: TestKeys): EvidenceBundle {
   const { lines, heads } = chainOf(key, records(5));
-  const entries = lines.map((line) => line.replace(/,"hash":"[0-9a-f]+"\}$/, '}'));
-  const digests = entries.map((entry) => sha256Hex(entry));
-  const [start = ''] = lines.slice(0, 1).map((line) => /([0-9a-f]{64})"\}$/.exec(line)?.[1] ?? '');
   const [head] = heads;
   if (!head) throw new Error('no head');
-  expect(digests.slice(1).reduce(linkHash, start)).toBe(head.hash);
   return {
     v: 1,
     operation: { operation_id: 'op_2', account_id: 'acct_a' } as EvidenceBundle['operation'],
@@ -145,7 +143,7 @@ function bundleOf({ key }: TestKeys): EvidenceBundle {
     attempts: [],
     statements: [],
     entries: [lines[1] ?? ''],
-    proofs: [{ after: 1, previous: start, digests: digests.slice(1), head }],
+    proofs: [{ hashes: hashesOf(lines), head }],
     unsealed: 0,
     checkpoint: null,
     consistent: true,

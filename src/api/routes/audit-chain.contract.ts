@@ -14,6 +14,8 @@ const head = z
     sequence: sequence.meta({ description: 'Of the last entry that the head speaks for.' }),
     hash: sha256.meta({ description: 'Of that entry, and by it of all before.' }),
     count: sequence.meta({ description: 'Entries that the chain has had up to here.' }),
+    first: sequence.meta({ description: 'The first entry that was sealed with this head.' }),
+    batch: sha256.meta({ description: 'Over the hashes of the entries from there on.' }),
     sealed_at: time,
     kid: z.string().meta({ description: 'Names the public key.' }),
     signature: z.string().meta({ description: 'Ed25519, base64url; over what: docs/audit.md.' }),
@@ -57,9 +59,7 @@ const facts = z.strictObject({
 });
 
 const proof = z.strictObject({
-  after: z.int().min(0).meta({ description: 'The entry before the first digest; 0 for none.' }),
-  previous: sha256.meta({ description: 'Its hash.' }),
-  digests: z.array(sha256).meta({ description: 'Of the entries up to the one the head names.' }),
+  hashes: z.array(sha256).meta({ description: 'Of all entries that were sealed with the head.' }),
   head,
 });
 

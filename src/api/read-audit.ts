@@ -2,7 +2,11 @@
 import { z } from 'zod';
 import { membersOf, type AuditMembers } from '../domain/audit-chain.ts';
 import type { OperationState } from '../domain/operation-state.ts';
-import { readAuditEvents, type AuditPlace, type SealableRow } from '../store/audit-reading.store.ts';
+import {
+  readAuditEvents,
+  type AuditPlace,
+  type SealableRow,
+} from '../store/audit-reading.store.ts';
 import type { AuditType } from '../store/audit.store.ts';
 import type { Principal } from '../store/principals.store.ts';
 import { cursorOf, parseCursor } from './cursor.ts';

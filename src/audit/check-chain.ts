@@ -69,8 +69,7 @@ function problemOfHead(
 }
 
 function problemOfLast(last: SealedEntry, before: ChainEnd): string | undefined {
-  const follows =
-    sha256Hex(last.entry) === last.hash && last.sequence === before.sequence + 1;
+  const follows = sha256Hex(last.entry) === last.hash && last.sequence === before.sequence + 1;
   const told = follows ? (JSON.parse(last.entry) as AuditEntry) : undefined;
   if (told?.after === before.hash && told.sequence === last.sequence) return undefined;
   return `entry ${last.sequence} does not follow from what is before it`;

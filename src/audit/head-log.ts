@@ -25,7 +25,9 @@ export function openHeadLog(folder: string): HeadLog {
   return {
     async accounts() {
       const names = await readdir(folder).catch(whereMissing<string[]>([]));
-      return names.filter((name) => name.endsWith(SUFFIX)).map((name) => name.slice(0, -SUFFIX.length));
+      return names
+        .filter((name) => name.endsWith(SUFFIX))
+        .map((name) => name.slice(0, -SUFFIX.length));
     },
     async newest(accountId) {
       if (!remembered.has(accountId)) {

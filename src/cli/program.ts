@@ -6,7 +6,9 @@ import { addEvidenceCommands } from './evidence.ts';
 
 export function createProgram(context: CliContext): Command {
   const program = new Command('holdfast')
-    .description('Holdfast from the command line. HOLDFAST_URL and HOLDFAST_API_KEY say where and who.')
+    .description(
+      'Holdfast from the command line. HOLDFAST_URL and HOLDFAST_API_KEY say where and who.',
+    )
     .showHelpAfterError()
     .exitOverride();
   addAuditCommands(program, context);

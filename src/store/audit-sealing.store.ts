@@ -114,10 +114,7 @@ export async function storeHead(db: Queryable, head: AuditHead): Promise<void> {
 }
 
 /** The head that speaks for the whole chain; undefined where nothing is sealed yet. */
-export async function newestHead(
-  db: Queryable,
-  accountId: string,
-): Promise<AuditHead | undefined> {
+export async function newestHead(db: Queryable, accountId: string): Promise<AuditHead | undefined> {
   const { rows } = await db.query<{ head: AuditHead }>(
     'select head from audit_heads where account_id = $1 order by sequence desc limit 1',
     [accountId],

@@ -43,8 +43,7 @@ export async function withEvidence<T>(
   });
 }
 
-const sha256Of = (text: string): string =>
-  `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
+const sha256Of = (text: string): string => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
 
 /** Members that later versions add are looked for in the row as JSON, so that a database without them is read as well. */
 const ROW = `select json_build_object(

@@ -13,7 +13,14 @@ export function openSealer(
     const key = readSigningKey(keys.audit.privateKeyFile);
     const verifier = readVerifier(keys.audit.publicKeyFolder);
     if (!verifier.publicKeys.has(key.kid)) throw new Error(`no public key ${key.kid}`);
-    return createSealer({ pool, key, verifier, heads: openHeadLog(audit.headsFolder), metrics, logger });
+    return createSealer({
+      pool,
+      key,
+      verifier,
+      heads: openHeadLog(audit.headsFolder),
+      metrics,
+      logger,
+    });
   } catch (error) {
     logger.error({ err: error }, 'the audit is not sealed: AUDIT_KEY_FILE, AUDIT_PUBLIC_KEYS');
     return undefined;

@@ -90,15 +90,20 @@ describe('the export', () => {
     expect(pages).toBe(whole);
   });
 
-  it.each(['after=-1', 'after=x', 'limit=0', 'limit=5001', 'limit=05', 'other=1', 'after=1&after=2'])(
-    'refuses %s',
-    async (query) => {
-      expect((await get(`/audit/export?${query}`)).body).toMatchObject({
-        status: 400,
-        code: 'invalid_parameter',
-      });
-    },
-  );
+  it.each([
+    'after=-1',
+    'after=x',
+    'limit=0',
+    'limit=5001',
+    'limit=05',
+    'other=1',
+    'after=1&after=2',
+  ])('refuses %s', async (query) => {
+    expect((await get(`/audit/export?${query}`)).body).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+    });
+  });
 
   it('of another account than the credential’s is 404', async () => {
     expect((await get('/audit/export?account_id=acct_b')).body).toMatchObject({ status: 404 });
@@ -129,7 +134,13 @@ describe('the evidence of an operation', () => {
     const bundle = await evidenceOf(id);
     expect(bundle).toMatchObject({ v: 1, unsealed: 0, consistent: true, disagreements: [] });
     expect(bundle.entries.map((line) => JSON.parse(line).type)).toEqual([
-      ...['requested', 'claimed', 'intent', 'transition', 'sent', 'provider_answer', 'transition'],
+      'requested',
+      'claimed',
+      'intent',
+      'transition',
+      'sent',
+      'provider_answer',
+      'transition',
     ]);
     expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true, entries: 7 });
     expect(bundle.proofs.map(({ head }) => head.account_id)).toEqual(['acct_a', 'acct_a']);
@@ -195,7 +206,10 @@ describe('the evidence of an operation', () => {
   it.each([
     [`status = 'FAILED'`, 'the row is FAILED, and the last transition ended in SUCCEEDED'],
     [`fingerprint = repeat('0', 64)`, 'the fingerprint of the row is not the one that was claimed'],
-    [`provider_reference = 'pay_other'`, 'the provider reference is not that of the last transition'],
+    [
+      `provider_reference = 'pay_other'`,
+      'the provider reference is not that of the last transition',
+    ],
     [`response_body = '{}'`, 'the stored bytes are not those of the last transition'],
     [`idempotency_key = 'other'`, 'the idempotency key of the row is not the one that was claimed'],
     [`agent_run = 'other'`, 'the agent run of the row is not the one that was claimed'],

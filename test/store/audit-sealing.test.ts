@@ -33,8 +33,7 @@ const append = (db: Queryable, accountId: string, ...routes: string[]) =>
     routes.map((route) => ({ accountId, operationId: null, type: 'refused', at: AT, route })),
   );
 
-const routes = (count: number, from = 1) =>
-  Array.from({ length: count }, (_, n) => `r${n + from}`);
+const routes = (count: number, from = 1) => Array.from({ length: count }, (_, n) => `r${n + from}`);
 
 /** An account with this many sealed events, in several batches. */
 async function sealedAccount(count = 6, by = sealer): Promise<string> {
@@ -113,17 +112,17 @@ describe('the sealer', () => {
   it('makes one chain of what many write at once, while several seal', async () => {
     const account = newAccount();
     const sealers = [sealer, sealer.again(join(sealer.keys.folder, 'heads-2'))];
-    let writing = true;
+    const state = { writing: true };
     const work = Promise.all(
       routes(8).map(async (writer) => {
         for (const route of routes(20)) await append(register.pool, account, `${writer}.${route}`);
       }),
     ).finally(() => {
-      writing = false;
+      state.writing = false;
     });
     await Promise.all(
       sealers.map(async (one) => {
-        while (writing) await one.sealOnce();
+        while (state.writing) await one.sealOnce();
       }),
     );
     await work;
@@ -159,7 +158,9 @@ describe('the sealer', () => {
     await append(register.pool, account, 'r7');
     await sealer.sealOnce();
     expect(await chain(account)).toHaveLength(6);
-    await register.rows(`delete from audit_heads where account_id = $1 and sequence = 7`, [account]);
+    await register.rows(`delete from audit_heads where account_id = $1 and sequence = 7`, [
+      account,
+    ]);
     await sealer.sealAll(account);
     expect(await sealer.verify(account)).toMatchObject({ ok: true, entries: 7 });
   });
@@ -196,7 +197,11 @@ describe('signed heads', () => {
     const folder = sealer.keys.publicKeys;
     const [[kid, pem] = ['', '']] = [...next.verifier.publicKeys];
     writeFileSync(join(folder, `${kid}.pem`), pem);
-    const rotated = startSealer(register, { ...sealer.keys, key: next.key, verifier: readVerifier(folder) });
+    const rotated = startSealer(register, {
+      ...sealer.keys,
+      key: next.key,
+      verifier: readVerifier(folder),
+    });
     await append(register.pool, account, 'r7');
     await rotated.sealAll(account);
     expect(rotated.exported(account).map((head) => head.kid)).toEqual([
@@ -233,7 +238,9 @@ describe('somebody who may change everything in the database', () => {
 
   it('can’t edit a sealed entry by mistake: the table refuses', async () => {
     const account = await sealedAccount();
-    const edit = register.rows(`update audit_events set route = 'x' where account_id = $1`, [account]);
+    const edit = register.rows(`update audit_events set route = 'x' where account_id = $1`, [
+      account,
+    ]);
     await expect(edit).rejects.toThrow('a sealed audit event is never changed');
   });
 
@@ -275,7 +282,9 @@ describe('somebody who may change everything in the database', () => {
       `delete from audit_heads where account_id = '${account}' and sequence > 3`,
     );
     expect(await sealer.verify(account)).toMatchObject({ ok: false, first_bad: 4 });
-    expect(await problemOf(account)).toMatch(/entry 6 was sealed and exported, and the chain ends with entry 3/);
+    expect(await problemOf(account)).toMatch(
+      /entry 6 was sealed and exported, and the chain ends with entry 3/,
+    );
     await forget(account);
   });
 
@@ -286,7 +295,9 @@ describe('somebody who may change everything in the database', () => {
       `delete from audit_events where account_id = '${account}'`,
       `delete from audit_heads where account_id = '${account}'`,
     );
-    expect(await problemOf(account)).toMatch(/entry 6 was sealed and exported, and the chain ends with entry 0/);
+    expect(await problemOf(account)).toMatch(
+      /entry 6 was sealed and exported, and the chain ends with entry 0/,
+    );
     await forget(account);
   });
 
@@ -310,8 +321,13 @@ describe('somebody who may change everything in the database', () => {
       `delete from audit_heads where account_id = '${account}'`,
       `insert into audit_heads values ('${account}', 6, '${JSON.stringify(forged)}')`,
     );
-    expect(await sealer.verify(account, [forged])).toMatchObject({ ok: false, signatures: 'invalid' });
-    expect(await problemOf(account)).toMatch(/the signature of head 6 is not one of the known keys/);
+    expect(await sealer.verify(account, [forged])).toMatchObject({
+      ok: false,
+      signatures: 'invalid',
+    });
+    expect(await problemOf(account)).toMatch(
+      /the signature of head 6 is not one of the known keys/,
+    );
     forger.remove();
     await forget(account);
   });
@@ -335,10 +351,7 @@ describe('somebody who may change everything in the database', () => {
     const account = await sealedAccount();
     const forger = makeKeys();
     const forged = headOf(forger.key, account, 9, ['0'.repeat(64)]);
-    appendFileSync(
-      join(sealer.headsFolder, `${account}.jsonl`),
-      `${JSON.stringify(forged)}\n`,
-    );
+    appendFileSync(join(sealer.headsFolder, `${account}.jsonl`), `${JSON.stringify(forged)}\n`);
     expect(await problemOf(account)).toMatch(/the signature of exported head 9/);
     forger.remove();
     await forget(account);

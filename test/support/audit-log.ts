@@ -12,7 +12,12 @@ import {
   type AuditRecord,
 } from '../../src/domain/audit-chain.ts';
 import { sha256Hex } from '../../src/domain/sha256.ts';
-import { ensureKeyPair, readVerifier, type SigningKey, type Verifier } from '../../src/signing/keys.ts';
+import {
+  ensureKeyPair,
+  readVerifier,
+  type SigningKey,
+  type Verifier,
+} from '../../src/signing/keys.ts';
 
 export const ACCOUNT = 'acct_a';
 

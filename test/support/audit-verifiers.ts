@@ -21,7 +21,11 @@ export function run(
   const options = { env: { PATH: process.env['PATH'] ?? '', ...env } };
   return new Promise((resolve) => {
     const child = execFile(command, [...args], options, (_, stdout, stderr) =>
-      resolve({ exit: child.exitCode ?? -1, last: stdout.trimEnd().split('\n').at(-1) ?? '', stderr }),
+      resolve({
+        exit: child.exitCode ?? -1,
+        last: stdout.trimEnd().split('\n').at(-1) ?? '',
+        stderr,
+      }),
     );
   });
 }

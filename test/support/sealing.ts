@@ -72,9 +72,7 @@ function sealerAt(register: Register, keys: TestKeys, headsFolder: string): Test
       return verifyLog(written(keys.folder, 'export.jsonl', lines), heads, keys.verifier);
     },
     broken: async () =>
-      Number(
-        valueOf(samplesOf(await metrics.registry.metrics()), 'holdfast_audit_chains_broken'),
-      ),
+      Number(valueOf(samplesOf(await metrics.registry.metrics()), 'holdfast_audit_chains_broken')),
     problemOf: (accountId) => said.find((one) => one.account_id === accountId)?.problem,
     again: (folder = headsFolder) =>
       sealerAt(register, { ...keys, verifier: readVerifier(keys.publicKeys) }, folder),

@@ -9,7 +9,14 @@ import {
   type AuditHead,
 } from '../../src/domain/audit-chain.ts';
 import { sha256Hex } from '../../src/domain/sha256.ts';
-import { chainOf, headOf, makeKeys, recordOf, written, type TestKeys } from '../support/audit-log.ts';
+import {
+  chainOf,
+  headOf,
+  makeKeys,
+  recordOf,
+  written,
+  type TestKeys,
+} from '../support/audit-log.ts';
 
 /** SHA-256 of the two lines `holdfast-audit-v1` and `acct_a`, without a newline at the end. */
 const START = 'bcb0f28b6f9ecb75aa889d073f503592267c643ccd692b8957cfd65a15e1fb54';
@@ -30,7 +37,11 @@ const verify = (lines: readonly string[], heads: readonly AuditHead[]) =>
 
 describe('an entry', () => {
   it('is hashed as docs/audit.md says: these bytes, this hash', () => {
-    const entry = entryText('acct_a', { sequence: 1, after: chainStart('acct_a') }, recordOf(1, { agentRun: 'é', detail: { b: 1, a: [true] } }));
+    const entry = entryText(
+      'acct_a',
+      { sequence: 1, after: chainStart('acct_a') },
+      recordOf(1, { agentRun: 'é', detail: { b: 1, a: [true] } }),
+    );
     expect(entry).toBe(
       `{"account_id":"acct_a","after":"${START}",` +
         '"agent_run":"é","at":"2026-01-02T03:04:05.678Z","detail":{"a":[true],"b":1},' +
@@ -104,7 +115,12 @@ describe('a log that somebody touched', () => {
 
   it.each<[string, number, (lines: string[]) => void]>([
     ['an edit', 5, (lines) => lines.splice(4, 1, edited(lines[4]))],
-    ['an edit of the hash alone', 5, (lines) => lines.splice(4, 1, (lines[4] ?? '').replace(/[0-9a-f]{64}"\}$/, `${'0'.repeat(64)}"}`))],
+    [
+      'an edit of the hash alone',
+      5,
+      (lines) =>
+        lines.splice(4, 1, (lines[4] ?? '').replace(/[0-9a-f]{64}"\}$/, `${'0'.repeat(64)}"}`)),
+    ],
     ['a dropped entry', 7, (lines) => lines.splice(6, 1)],
     ['the first one dropped', 1, (lines) => lines.splice(0, 1)],
     ['two that were swapped', 2, (lines) => lines.splice(1, 2, lines[2] ?? '', lines[1] ?? '')],
@@ -166,12 +182,16 @@ describe('a log that somebody touched', () => {
     const { lines, heads } = chainOf(keys.key, records(5));
     const text = lines.map((line) => `${line}\n`).join('');
     await fc.assert(
-      fc.asyncProperty(fc.nat(text.length - 2), fc.constantFrom(...'0a"{}\\ '), async (at, to) => {
-        fc.pre(text[at] !== to);
-        const spoilt = text.slice(0, at) + to + text.slice(at + 1);
-        const report = await verify(spoilt.split('\n').slice(0, -1), heads);
-        expect([report.ok, spoilt]).toEqual([false, spoilt]);
-      }),
+      fc.asyncProperty(
+        fc.nat(text.length - 2),
+        fc.constantFrom('0', 'a', '"', '{', '}', '\\', ' '),
+        async (at, to) => {
+          fc.pre(text[at] !== to);
+          const spoilt = text.slice(0, at) + to + text.slice(at + 1);
+          const report = await verify(spoilt.split('\n').slice(0, -1), heads);
+          expect([report.ok, spoilt]).toEqual([false, spoilt]);
+        },
+      ),
       { numRuns: 200 },
     );
   });

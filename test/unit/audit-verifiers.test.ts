@@ -7,7 +7,14 @@ import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
 import type { AuditHead } from '../../src/domain/audit-chain.ts';
 import type { EvidenceBundle } from '../../src/domain/evidence-bundle.ts';
-import { chainOf, headOf, makeKeys, recordOf, written, type TestKeys } from '../support/audit-log.ts';
+import {
+  chainOf,
+  headOf,
+  makeKeys,
+  recordOf,
+  written,
+  type TestKeys,
+} from '../support/audit-log.ts';
 import { python } from '../support/audit-verifiers.ts';
 
 /** Each run starts Python anew. */
@@ -69,11 +76,15 @@ function spoil(lines: readonly string[], { how, at, other, byte }: Spoiling): st
 }
 
 describe('the second verifier', () => {
-  it('says the same as the first of a log that nobody touched', { timeout: PATIENCE_MS }, async () => {
-    const { lines, heads } = chainOf(keys.key, records(12), [4, 9]);
-    expect(await both(lines, heads)).toMatchObject({ ok: true, entries: 12 });
-    expect(await both(lines, heads.slice(0, 1))).toMatchObject({ ok: true, unsigned: 8 });
-  });
+  it(
+    'says the same as the first of a log that nobody touched',
+    { timeout: PATIENCE_MS },
+    async () => {
+      const { lines, heads } = chainOf(keys.key, records(12), [4, 9]);
+      expect(await both(lines, heads)).toMatchObject({ ok: true, entries: 12 });
+      expect(await both(lines, heads.slice(0, 1))).toMatchObject({ ok: true, unsigned: 8 });
+    },
+  );
 
   it('says the same of forged and of changed heads', { timeout: PATIENCE_MS }, async () => {
     const forger = makeKeys();
@@ -87,18 +98,22 @@ describe('the second verifier', () => {
     forger.remove();
   });
 
-  it('says the same, and names the same entry, whatever was done to the log', { timeout: PATIENCE_MS }, async () => {
-    const { lines, heads } = chainOf(keys.key, records(12), [5]);
-    const untouched = lines.join('\n');
-    await fc.assert(
-      fc.asyncProperty(spoiling, async (what) => {
-        const spoilt = spoil(lines, what);
-        const { ok } = await both(spoilt, heads);
-        expect(ok).toBe(spoilt.join('\n') === untouched);
-      }),
-      { numRuns: 20 },
-    );
-  });
+  it(
+    'says the same, and names the same entry, whatever was done to the log',
+    { timeout: PATIENCE_MS },
+    async () => {
+      const { lines, heads } = chainOf(keys.key, records(12), [5]);
+      const untouched = lines.join('\n');
+      await fc.assert(
+        fc.asyncProperty(spoiling, async (what) => {
+          const spoilt = spoil(lines, what);
+          const { ok } = await both(spoilt, heads);
+          expect(ok).toBe(spoilt.join('\n') === untouched);
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
   it('says the same of evidence, whole and spoilt', { timeout: PATIENCE_MS }, async () => {
     const bundle = bundleOf(keys);

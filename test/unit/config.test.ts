@@ -32,6 +32,10 @@ describe('the configuration', () => {
       providerDeadlineMs: 5_000,
       reconcile: { firstLookMs: 1_000, deadlineMs: 72 * 3_600_000 },
       sweepIntervalMs: 30_000,
+      audit: {
+        headsFolder: join(process.cwd(), '.holdfast', 'audit', 'heads'),
+        sealIntervalMs: 1_000,
+      },
       rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
     expect(config.home).toBe(join(process.cwd(), '.holdfast'));
@@ -47,7 +51,10 @@ describe('the configuration', () => {
       APPROVAL_TTL_MS: '1500',
       RATE_LIMIT_SUBMITS_PER_S: '7',
       RATE_LIMIT_READS_PER_S: '9',
+      AUDIT_HEADS: '/elsewhere/heads',
+      AUDIT_SEAL_INTERVAL_MS: '250',
     });
+    expect(config.audit).toEqual({ headsFolder: '/elsewhere/heads', sealIntervalMs: 250 });
     expect(config.ports.api).toBe(9001);
     expect(config.postgres.url).toContain(':9002/');
     expect(config.temporal.address).toBe('127.0.0.1:9003');

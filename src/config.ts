@@ -67,6 +67,8 @@ const Environment = z.object({
   AUDIT_HEADS: z.string().min(1).optional(),
   /** How often audit events are put into their chain. Shorter means more heads, longer means more that only the database vouches for. */
   AUDIT_SEAL_INTERVAL_MS: milliseconds(1_000),
+  /** How long sealed audit entries stay; unset: for ever, because nobody can ask for what is gone. */
+  AUDIT_RETENTION_MS: z.coerce.number().int().min(1).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a held operation waits for a person: a working day somewhere is never missed. */
   APPROVAL_TTL_MS: milliseconds(24 * 3_600_000).pipe(z.number().max(LONGEST_APPROVAL_TTL_MS)),
@@ -121,7 +123,12 @@ export interface Config {
   readonly rateLimits: { readonly submitsPerS: number; readonly readsPerS: number };
   readonly sweepIntervalMs: number;
   readonly relayIntervalMs: number;
-  readonly audit: { readonly headsFolder: string; readonly sealIntervalMs: number };
+  readonly audit: {
+    readonly headsFolder: string;
+    readonly sealIntervalMs: number;
+    /** Undefined: nothing is ever removed. */
+    readonly retentionMs: number | undefined;
+  };
   /** True: the rig's channel is served, and crash points are installed. */
   readonly rig: boolean;
   readonly connections: readonly Connection[];
@@ -186,6 +193,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     audit: {
       headsFolder: resolve(e.AUDIT_HEADS ?? join(home, 'audit', 'heads')),
       sealIntervalMs: e.AUDIT_SEAL_INTERVAL_MS,
+      retentionMs: e.AUDIT_RETENTION_MS,
     },
     rig,
     keys: keyPlaces(e, home),

@@ -2,6 +2,7 @@
 // chain that was cut or rewritten would make the forgery look like the truth.
 import {
   chainStart,
+  checkpointText,
   headText,
   type AuditCheckpoint,
   type AuditEntry,
@@ -43,6 +44,7 @@ export async function checkChain(
   const base = baseOf(accountId, checkpoint);
   const end = last ?? base;
   const problem =
+    problemOfCheckpoint(verifier, checkpoint) ??
     problemOfHead(verifier, head, end) ??
     (last && problemOfLast(last, before ?? base)) ??
     (exported && (await problemOfExported(db, verifier, exported, end, base)));
@@ -53,6 +55,16 @@ export async function checkChain(
 function baseOf(accountId: string, checkpoint: AuditCheckpoint | undefined): ChainEnd {
   if (!checkpoint) return { sequence: 0, hash: chainStart(accountId) };
   return { sequence: checkpoint.through_sequence, hash: checkpoint.hash };
+}
+
+function problemOfCheckpoint(
+  verifier: Verifier,
+  checkpoint: AuditCheckpoint | undefined,
+): string | undefined {
+  if (!checkpoint) return undefined;
+  const { kid, signature } = checkpoint;
+  if (verifier.verify(kid, checkpointText(checkpoint), signature)) return undefined;
+  return 'the signature of the checkpoint is not one of the known keys';
 }
 
 function problemOfHead(

@@ -20,6 +20,7 @@ import type { Pool, Queryable } from '../store/pool.ts';
 import { inTransaction } from '../store/transaction.ts';
 import { checkChain, type ChainEnd } from './check-chain.ts';
 import type { HeadLog } from './head-log.ts';
+import { retireOldest } from './retire.ts';
 
 /** Also bounds how many hashes prove that an entry is in a head: 64 KiB of them. */
 const BATCH = 1_000;
@@ -35,6 +36,8 @@ export interface SealerDependencies {
   readonly key: SigningKey;
   readonly verifier: Verifier;
   readonly heads: HeadLog;
+  /** How long entries stay after they were sealed; undefined: for ever. */
+  readonly retentionMs: number | undefined;
   readonly metrics: SealerMetrics;
   readonly logger: Logger;
 }
@@ -79,6 +82,9 @@ async function sealAccount(deps: SealerDependencies, accountId: string): Promise
     if (!(await lockSealing(db))) return 'busy';
     const chain = await checkChain(db, deps.verifier, accountId, exported);
     if (!chain.ok) return { sealed: 0, problem: chain.problem };
+    if (deps.retentionMs !== undefined) {
+      await retireOldest(db, deps.key, accountId, chain.end, deps.retentionMs);
+    }
     return { sealed: await sealBatch(deps, db, accountId, chain.end) };
   });
   if (round === 'busy' || round.problem !== undefined) return round;

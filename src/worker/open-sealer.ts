@@ -18,6 +18,7 @@ export function openSealer(
       key,
       verifier,
       heads: openHeadLog(audit.headsFolder),
+      retentionMs: audit.retentionMs,
       metrics,
       logger,
     });

@@ -8,7 +8,7 @@ import { verifyLog, type LogReport } from '../../src/audit/verify-log.ts';
 import { entryLine, type AuditHead } from '../../src/domain/audit-chain.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import { readVerifier } from '../../src/signing/keys.ts';
-import { readSealed } from '../../src/store/audit-sealing.store.ts';
+import { readCheckpoint, readSealed } from '../../src/store/audit-sealing.store.ts';
 import { makeKeys, written, type TestKeys } from './audit-log.ts';
 import type { Register } from './register.ts';
 import { samplesOf, valueOf } from './samples.ts';
@@ -31,14 +31,19 @@ export interface TestSealer extends Sealer {
   /** What it has said of an account's chain. */
   problemOf(accountId: string): string | undefined;
   /** Another one with the same keys: `headsFolder` names its own place for heads. */
-  again(headsFolder?: string): TestSealer;
+  again(headsFolder?: string, retentionMs?: number): TestSealer;
 }
 
 export function startSealer(register: Register, keys: TestKeys = makeKeys()): TestSealer {
   return sealerAt(register, keys, join(keys.folder, 'heads'));
 }
 
-function sealerAt(register: Register, keys: TestKeys, headsFolder: string): TestSealer {
+function sealerAt(
+  register: Register,
+  keys: TestKeys,
+  headsFolder: string,
+  retentionMs?: number,
+): TestSealer {
   const metrics = createWorkerMetrics();
   const said: { readonly account_id: string; readonly problem: string }[] = [];
   const sealer = createSealer({
@@ -46,6 +51,7 @@ function sealerAt(register: Register, keys: TestKeys, headsFolder: string): Test
     key: keys.key,
     verifier: keys.verifier,
     heads: openHeadLog(headsFolder),
+    retentionMs,
     metrics,
     logger: pino({ level: 'error' }, { write: (line) => void said.push(JSON.parse(line)) }),
   });
@@ -68,14 +74,18 @@ function sealerAt(register: Register, keys: TestKeys, headsFolder: string): Test
     },
     async verify(accountId, heads = exported(accountId)) {
       const entries = await readSealed(register.pool, accountId, 0, ALL);
-      const lines = entries.map(({ entry, hash }) => entryLine(entry, hash));
+      const checkpoint = await readCheckpoint(register.pool, accountId);
+      const lines = [
+        ...(checkpoint ? [JSON.stringify(checkpoint)] : []),
+        ...entries.map(({ entry, hash }) => entryLine(entry, hash)),
+      ];
       return verifyLog(written(keys.folder, 'export.jsonl', lines), heads, keys.verifier);
     },
     broken: async () =>
       Number(valueOf(samplesOf(await metrics.registry.metrics()), 'holdfast_audit_chains_broken')),
     problemOf: (accountId) => said.find((one) => one.account_id === accountId)?.problem,
-    again: (folder = headsFolder) =>
-      sealerAt(register, { ...keys, verifier: readVerifier(keys.publicKeys) }, folder),
+    again: (folder = headsFolder, ms) =>
+      sealerAt(register, { ...keys, verifier: readVerifier(keys.publicKeys) }, folder, ms),
   };
 }
 

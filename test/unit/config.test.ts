@@ -35,6 +35,7 @@ describe('the configuration', () => {
       audit: {
         headsFolder: join(process.cwd(), '.holdfast', 'audit', 'heads'),
         sealIntervalMs: 1_000,
+        retentionMs: undefined,
       },
       rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
@@ -53,8 +54,13 @@ describe('the configuration', () => {
       RATE_LIMIT_READS_PER_S: '9',
       AUDIT_HEADS: '/elsewhere/heads',
       AUDIT_SEAL_INTERVAL_MS: '250',
+      AUDIT_RETENTION_MS: '60000',
     });
-    expect(config.audit).toEqual({ headsFolder: '/elsewhere/heads', sealIntervalMs: 250 });
+    expect(config.audit).toEqual({
+      headsFolder: '/elsewhere/heads',
+      sealIntervalMs: 250,
+      retentionMs: 60_000,
+    });
     expect(config.ports.api).toBe(9001);
     expect(config.postgres.url).toContain(':9002/');
     expect(config.temporal.address).toBe('127.0.0.1:9003');

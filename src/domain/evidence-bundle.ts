@@ -3,7 +3,7 @@ import type { AuditCheckpoint, AuditHead, AuditMembers } from './audit-chain.ts'
 import type { JsonValue } from './strict-json.ts';
 
 /** The row, without the command and the stored bytes: of those the digests. */
-export interface OperationFacts {
+interface OperationFacts {
   readonly operation_id: string;
   readonly account_id: string;
   readonly kind: string;

@@ -19,7 +19,7 @@ import {
   type Verifier,
 } from '../../src/signing/keys.ts';
 
-export const ACCOUNT = 'acct_a';
+const ACCOUNT = 'acct_a';
 
 /** Keys in a folder of their own. */
 export interface TestKeys {

@@ -13,7 +13,7 @@ export interface Verdict {
 }
 
 /** Nothing of the caller's environment but the path, so that no key of this machine is found by chance. */
-export function run(
+function run(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

@@ -23,6 +23,12 @@ const folders = {
   outbox: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   recovery: { ours: ['domain', 'store', 'temporal', 'observability'], node: true },
   retention: { ours: ['domain', 'store', 'observability'] },
+  audit: { ours: ['domain', 'store', 'signing', 'observability'], node: true },
+  cli: {
+    ours: ['domain', 'audit', 'signing'],
+    packages: ['commander'],
+    node: true,
+  },
   api: {
     ours: ['domain', 'identity', 'operations', 'store', 'temporal', 'observability'],
     packages: ['express', 'rate-limiter-flexible', 'zod', 'zod-openapi'],
@@ -46,7 +52,7 @@ const folders = {
   worker: {
     ours: [
       ...['domain', 'operations', 'activities', 'providers', 'store', 'temporal'],
-      ...['outbox', 'recovery', 'retention', 'observability', 'policy', 'signing'],
+      ...['outbox', 'recovery', 'retention', 'audit', 'observability', 'policy', 'signing'],
     ],
     files: ['config\\.ts', 'workflows/activities\\.contract\\.ts'],
     packages: ['@temporalio/worker'],

@@ -25,7 +25,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # A volume that is mounted at one of these for the first time takes over its owner.
 RUN install --directory --owner=node --group=node --mode=0700 \
-  /var/lib/holdfast /var/lib/desk-key /var/lib/desk-public
+  /var/lib/holdfast /var/lib/holdfast-audit /var/lib/desk-key /var/lib/desk-public
 USER node
 EXPOSE 8080 8090 8091 9464
 CMD ["node", "--enable-source-maps", "dist/bin/api.js"]

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
+import { auditVerify } from './audit-verify.mjs';
 import { load, percentile } from './load.mjs';
 import { call, stopNode } from './system.mjs';
 
@@ -76,6 +77,12 @@ export async function requests(system, count) {
     row('submit_rps', rates.submit, rates.insert, 'requests/s'),
     row('replay_rps', rates.replay, rates.select, 'requests/s'),
   ];
+}
+
+/** Checking an exported audit against hashing the same bytes once. */
+export async function audit(count) {
+  const { ours, anchor } = await auditVerify(count);
+  return [row('audit_verify', ours, anchor, 'MB/s')];
 }
 
 /** A settled operation without anybody to settle it: the bytes that a worker would have stored. */

@@ -1,6 +1,6 @@
 // `npm run bench`: ratios in one run. `--json` prints one JSON object a line; `--quick` takes fewer operations; a name runs that alone.
 import { parseArgs } from 'node:util';
-import { growth, path, policyDecision, requests, settleUnknown } from './measures.mjs';
+import { audit, growth, path, policyDecision, requests, settleUnknown } from './measures.mjs';
 import { build } from '../scripts/build.mjs';
 import { startDoor, startSystem } from './system.mjs';
 
@@ -17,6 +17,7 @@ const measures = {
   requests: (system) => requests(system, of(2_000)),
   settle: (system) => settleUnknown(system, of(50)),
   growth: (system) => growth(system, of(250), values.quick ? 10_000 : 100_000),
+  audit: () => audit(of(100_000)),
 };
 
 // A decision takes microseconds; it is measured where somebody asks for it by name.
@@ -32,10 +33,10 @@ for (const name of wanted) {
   }
 }
 
-/** A decision of the policy needs no servers, only what is built. */
+/** Deciding and verifying need no servers, only what is built. */
 async function startFor(name) {
   if (name === 'requests') return startDoor();
-  if (name !== 'policy') return startSystem();
+  if (name !== 'policy' && name !== 'audit') return startSystem();
   await build();
   return { stop: () => {} };
 }

@@ -2,6 +2,7 @@
 // changed, and a build that fails leaves the last good dist/ in place.
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   readdirSync,
@@ -36,6 +37,8 @@ export async function build() {
     say('building');
     rmSync(unfinished, { recursive: true, force: true });
     compile();
+    // What package.json offers as a command.
+    chmodSync(join(unfinished, 'bin', 'holdfast.js'), 0o755);
     await bundleWorkflows();
     writeFileSync(join(unfinished, BUILD_STAMP), stamp);
     rmSync(dist, { recursive: true, force: true });

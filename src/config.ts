@@ -78,6 +78,12 @@ const Environment = z.object({
   AUDIT_KEY_FILE: z.string().min(1).optional(),
   /** Folder of the sealer's public keys, for whoever verifies. */
   AUDIT_PUBLIC_KEYS: z.string().min(1).optional(),
+  /** Folder of the signed heads, for workers: where the database's user can't write. */
+  AUDIT_HEADS: z.string().min(1).optional(),
+  /** How often audit events are put into their chain. Shorter means more heads, longer means more that only the database vouches for. */
+  AUDIT_SEAL_INTERVAL_MS: milliseconds(1_000),
+  /** How long sealed audit entries stay; unset: for ever, because nobody can ask for what is gone. */
+  AUDIT_RETENTION_MS: z.coerce.number().int().min(1).optional(),
   ...oidcVariables,
   /** 1: an empty database gets development credentials; unset: only that of the embedded default does. */
   HOLDFAST_FIRST_CREDENTIALS: z.enum(['0', '1']).optional(),
@@ -153,6 +159,12 @@ export interface Config {
   readonly relayIntervalMs: number;
   /** What is personal goes `afterMs` after the settling; a round every `everyMs`. */
   readonly retention: { readonly afterMs: number; readonly everyMs: number };
+  readonly audit: {
+    readonly headsFolder: string;
+    readonly sealIntervalMs: number;
+    /** Undefined: nothing is ever removed. */
+    readonly retentionMs: number | undefined;
+  };
   /** True: the rig's channel is served, and crash points are installed. */
   readonly rig: boolean;
   readonly connections: readonly CredentialedConnection[];
@@ -233,6 +245,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       afterMs: e.RETENTION_MS,
       // A short retention is somebody trying it; with the rig they move the clock instead.
       everyMs: Math.min(e.RETENTION_INTERVAL_MS, e.RETENTION_MS, rig ? RIGGED_SWEEP_MS : Infinity),
+    },
+    audit: {
+      headsFolder: resolve(e.AUDIT_HEADS ?? join(home, 'audit', 'heads')),
+      sealIntervalMs: e.AUDIT_SEAL_INTERVAL_MS,
+      retentionMs: e.AUDIT_RETENTION_MS,
     },
     rig,
     keys: keyPlaces(e, home),

@@ -7,6 +7,7 @@ import { observeRequests } from './middleware/observe-requests.ts';
 import { problemDetails } from './middleware/problem-details.ts';
 import { apiKeysRoute } from './routes/api-keys.route.ts';
 import { approvalsRoute } from './routes/approvals.route.ts';
+import { auditChainRoute } from './routes/audit-chain.route.ts';
 import { auditEventsRoute } from './routes/audit-events.route.ts';
 import { cancelRoute } from './routes/cancel.route.ts';
 import { documentationRoute } from './routes/documentation.route.ts';
@@ -39,6 +40,7 @@ export function createApp(deps: ApiDependencies): Express {
   app.use(kindsRoute(deps));
   app.use(approvalsRoute(deps));
   app.use(auditEventsRoute(deps));
+  app.use(auditChainRoute(deps));
   app.use(cancelRoute(deps));
   app.use(operatorQueueRoute(deps));
   app.use(operatorOperationsRoute(deps));

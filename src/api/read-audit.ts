@@ -1,7 +1,13 @@
 // The use case: one page of audit events.
 import { z } from 'zod';
+import { membersOf, type AuditMembers } from '../domain/audit-chain.ts';
 import type { OperationState } from '../domain/operation-state.ts';
-import { readAuditEvents, type AuditPlace, type AuditRow } from '../store/audit-reading.store.ts';
+import {
+  readAuditEvents,
+  type AuditPlace,
+  type SealableRow,
+} from '../store/audit-reading.store.ts';
+import type { AuditType } from '../store/audit.store.ts';
 import type { Principal } from '../store/principals.store.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import type { ApiDependencies } from './dependencies.ts';
@@ -31,24 +37,31 @@ export async function auditPage(
   };
 }
 
-function eventOf(row: AuditRow): Event {
-  const { decision, ...detail } = row.detail ?? {};
+function eventOf(row: SealableRow): Event {
+  const told = toldBy(row);
+  const { decision, ...detail } = told.detail ?? {};
   return {
     event_id: row.eventId,
     sequence: row.sequence === null ? null : Number(row.sequence),
-    type: row.type,
-    operation_id: row.operationId,
-    at: row.at,
-    ...(row.from === null ? {} : { from: row.from as OperationState }),
-    ...(row.to === null ? {} : { to: row.to as OperationState }),
+    hash: row.hash,
+    type: told.type as AuditType,
+    operation_id: told.operation_id ?? null,
+    at: told.at,
+    ...(told.from === undefined ? {} : { from: told.from as OperationState }),
+    ...(told.to === undefined ? {} : { to: told.to as OperationState }),
     ...(typeof decision === 'string' ? { decision } : {}),
-    principal: row.principal,
-    agent_run: row.agentRun,
-    route: row.route,
-    key: row.key,
-    fingerprint: row.fingerprint,
-    response_hash: row.responseHash,
-    provider_reference: row.providerReference,
+    principal: told.principal ?? null,
+    agent_run: told.agent_run ?? null,
+    route: told.route ?? null,
+    key: told.key ?? null,
+    fingerprint: told.fingerprint ?? null,
+    response_hash: told.response_hash ?? null,
+    provider_reference: told.provider_reference ?? null,
     ...(Object.keys(detail).length === 0 ? {} : { detail }),
   };
+}
+
+/** Of a sealed event the hashed bytes count, not the columns beside them. */
+function toldBy(row: SealableRow): AuditMembers {
+  return row.entry === null ? membersOf(row) : (JSON.parse(row.entry) as AuditMembers);
 }

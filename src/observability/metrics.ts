@@ -92,6 +92,11 @@ export function createWorkerMetrics() {
       labelNames: ['kind', 'adapter', 'result'],
       registers,
     }),
+    chainsBroken: new Gauge({
+      name: 'holdfast_audit_chains_broken',
+      help: 'Accounts whose audit chain in the database is not the one whose signed heads are known: cut, changed or rewritten. Nothing is sealed onto them.',
+      registers,
+    }),
   };
 }
 
@@ -107,6 +112,9 @@ export function showPolicy(registry: Registry, isFresh: () => boolean): void {
   });
   registry.registerMetric(gauge);
 }
+
+/** The share of the audit's sealer. */
+export type SealerMetrics = Pick<WorkerMetrics, 'chainsBroken'>;
 
 /** What the register says when it is asked. Each worker shows the same numbers: take the maximum over workers, never the sum. */
 export type RegisterGauges = ReturnType<typeof createRegisterGauges>;
@@ -169,6 +177,16 @@ export function createRegisterGauges(registry: Registry) {
     retentionOldestDue: gauge(
       'holdfast_retention_oldest_due_seconds',
       'How long past retention the oldest of them is; 0 where there is none.',
+      [],
+    ),
+    auditUnsealed: gauge(
+      'holdfast_audit_unsealed_events',
+      'Audit events that have no place in the chain of their account yet.',
+      [],
+    ),
+    auditSealLag: gauge(
+      'holdfast_audit_seal_lag_seconds',
+      'Age of the oldest audit event that is not sealed; 0 where there is none.',
       [],
     ),
   };

@@ -1,6 +1,7 @@
 // Reading the audit so that no event is missed. Order: transaction, then event. Only events below the oldest transaction that still
 // runs are shown: below it everything is decided, so nothing can appear behind a reader. An event shows up when the writers that ran
 // beside it have ended, normally within milliseconds.
+import type { AuditRecord } from '../domain/audit-chain.ts';
 import type { AuditType } from './audit.store.ts';
 import type { Queryable } from './pool.ts';
 
@@ -10,22 +11,23 @@ export interface AuditPlace {
   readonly eventId: string;
 }
 
-export interface AuditRow extends AuditPlace {
-  readonly sequence: string | null;
+export interface AuditRow extends AuditPlace, AuditRecord {
   readonly type: AuditType;
-  readonly operationId: string | null;
-  readonly at: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly principal: string | null;
-  readonly agentRun: string | null;
-  readonly route: string | null;
-  readonly key: string | null;
-  readonly fingerprint: string | null;
-  readonly responseHash: string | null;
-  readonly providerReference: string | null;
-  readonly detail: Readonly<Record<string, unknown>> | null;
 }
+
+/** An event with what the sealer made of it: all three are null until then. */
+export interface SealableRow extends AuditRow {
+  readonly sequence: string | null;
+  /** The hashed bytes. What they say counts, not the columns. */
+  readonly entry: string | null;
+  readonly hash: string | null;
+}
+
+/** The columns of an event under the names of `AuditRow`. */
+export const AUDIT_ROW = `xid::text as xid, event_id as "eventId", type, operation_id as "operationId", at,
+  from_state as "from", to_state as "to", principal_id as principal, agent_run as "agentRun",
+  route, idempotency_key as key, fingerprint, response_sha256 as "responseHash",
+  provider_reference as "providerReference", detail`;
 
 /** At most `limit` events of an account, or of one operation in it, after a place. */
 export async function readAuditEvents(
@@ -33,12 +35,9 @@ export async function readAuditEvents(
   accountId: string,
   where: { readonly operationId?: string | undefined; readonly after?: AuditPlace | undefined },
   limit: number,
-): Promise<AuditRow[]> {
-  const { rows } = await db.query<AuditRow>(
-    `select xid::text as xid, event_id as "eventId", sequence, type, operation_id as "operationId", at,
-       from_state as "from", to_state as "to", principal_id as principal, agent_run as "agentRun",
-       route, idempotency_key as key, fingerprint, response_sha256 as "responseHash",
-       provider_reference as "providerReference", detail
+): Promise<SealableRow[]> {
+  const { rows } = await db.query<SealableRow>(
+    `select ${AUDIT_ROW}, sequence, entry, hash
      from audit_events
      where account_id = $1 and ($2::text is null or operation_id = $2)
        and (xid, event_id) > ($3::xid8, $4::bigint)

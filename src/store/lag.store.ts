@@ -62,3 +62,21 @@ export async function retentionLag(db: Queryable, retentionMs: number): Promise<
   const [row] = rows;
   return { due: row.due, oldestDueMs: row.oldest };
 }
+
+export interface SealLag {
+  /** Audit events that have no place in a chain yet. */
+  readonly unsealed: number;
+  /** Age of the oldest of them; 0 where there is none. */
+  readonly oldestAgeMs: number;
+}
+
+/** A healthy sealer keeps the age at a few seconds. Uses `audit_events_unsealed`. */
+export async function sealLag(db: Queryable): Promise<SealLag> {
+  const { rows } = await db.query(
+    `select count(*)::int as unsealed,
+       coalesce(extract(epoch from holdfast_now() - min(at)) * 1000, 0)::float8 as oldest
+     from audit_events where sequence is null`,
+  );
+  const [row] = rows;
+  return { unsealed: row.unsealed, oldestAgeMs: row.oldest };
+}

@@ -5,9 +5,11 @@ import type { RegisterGauges } from '../observability/metrics.ts';
 import {
   outboxLag,
   retentionLag,
+  sealLag,
   sweepLag,
   type OutboxLag,
   type RetentionLag,
+  type SealLag,
   type SweepLag,
 } from '../store/lag.store.ts';
 import { openOperations, type OpenOperations } from '../store/open-operations.store.ts';
@@ -37,17 +39,19 @@ export function keepGauges(
   let readAt = Number.NEGATIVE_INFINITY;
   const refresh = async (): Promise<void> => {
     try {
-      const [open, outbox, sweep, retention] = await Promise.all([
+      const [open, outbox, sweep, retention, seal] = await Promise.all([
         openOperations(db),
         outboxLag(db),
         sweepLag(db),
         retentionLag(db, retentionMs),
+        sealLag(db),
       ]);
       empty(gauges);
       showNone(gauges, connections);
       showOpen(gauges, open);
       showLag(gauges, outbox, sweep);
       showRetention(gauges, retention);
+      showSealing(gauges, seal);
       gauges.readable.set(1);
     } catch {
       empty(gauges);
@@ -107,4 +111,9 @@ function showLag(gauges: RegisterGauges, outbox: OutboxLag, sweep: SweepLag): vo
 function showRetention(gauges: RegisterGauges, { due, oldestDueMs }: RetentionLag): void {
   gauges.retentionDue.set(due);
   gauges.retentionOldestDue.set(oldestDueMs / 1_000);
+}
+
+function showSealing(gauges: RegisterGauges, { unsealed, oldestAgeMs }: SealLag): void {
+  gauges.auditUnsealed.set(unsealed);
+  gauges.auditSealLag.set(oldestAgeMs / 1_000);
 }

@@ -9,6 +9,7 @@ import {
   type NativeConnectionOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
+import type { Sealer } from '../audit/sealer.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createWorkerMetrics, showPolicy } from '../observability/metrics.ts';
@@ -28,6 +29,7 @@ import { createTemporalClient } from '../temporal/connection.ts';
 import { provideSearchAttributes } from '../temporal/search-attributes.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../temporal/workflow-starter.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
+import { openSealer } from './open-sealer.ts';
 import { serveWorkerMetrics } from './serve-worker-metrics.ts';
 
 /** A statement holds a connection for milliseconds; twenty serve hundreds of operations a second. */
@@ -102,7 +104,8 @@ export async function startWorker(
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
   const metricsServer = await serveWorkerMetrics(config, metrics, pool, logger);
-  const stopLoops = startLoops(config, { pool, starter, logger });
+  const sealer = openSealer(config, { pool, metrics, logger });
+  const stopLoops = startLoops(config, { pool, starter, logger }, sealer);
   const run = async (): Promise<void> => {
     try {
       await worker.run();
@@ -125,8 +128,12 @@ export async function startWorker(
   };
 }
 
-/** Relay, sweep and retention; answers how they are stopped. */
-function startLoops(config: Config, deps: RelayDependencies): () => Promise<unknown> {
+/** Relay, sweep, retention and sealer; answers how they are stopped. */
+function startLoops(
+  config: Config,
+  deps: RelayDependencies,
+  sealer: Sealer | undefined,
+): () => Promise<unknown> {
   const report = (what: string) => (error: unknown) => deps.logger.warn({ err: error }, what);
   const relay = repeat({
     everyMs: config.relayIntervalMs,
@@ -148,7 +155,15 @@ function startLoops(config: Config, deps: RelayDependencies): () => Promise<unkn
     round: (stopping) => expireOnce(expiry, stopping),
     onError: report('retention round failed'),
   });
-  return () => Promise.all([relay.stop(), sweep.stop(), retention.stop()]);
+  const sealing =
+    sealer &&
+    repeat({
+      everyMs: config.audit.sealIntervalMs,
+      againMs: 0,
+      round: () => sealer.sealOnce(),
+      onError: report('audit not sealed'),
+    });
+  return () => Promise.all([relay.stop(), sweep.stop(), retention.stop(), sealing?.stop()]);
 }
 
 function nativeOptions(config: Config): NativeConnectionOptions {

@@ -59,6 +59,7 @@ describe('the audit of an operation', () => {
     expect(events[0]).toEqual({
       event_id: expect.stringMatching(/^\d+$/),
       sequence: null,
+      hash: null,
       type: 'requested',
       operation_id: id,
       at: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -59,6 +59,17 @@ describe('the gauges of the register', () => {
     expect(text).not.toMatch(/acct_/);
   });
 
+  it('show what of the audit waits to be sealed, and for how long', async () => {
+    await register.pool.query('truncate audit_events');
+    expect((await scraped()())('audit_seal_lag_seconds')).toBe(0);
+    await claimed(register);
+    await register.shiftClock(60_000);
+    const value = await scraped()();
+    await register.shiftClock(0);
+    expect(value('audit_unsealed_events')).toBe(2);
+    expect(value('audit_seal_lag_seconds')).toBeGreaterThan(59);
+  });
+
   it('show who waits for a person, and why', async () => {
     await operationIn(register, 'NEEDS_REVIEW');
     await operationIn(register, 'AWAITING_APPROVAL');

@@ -34,6 +34,11 @@ describe('the configuration', () => {
       reconcile: { firstLookMs: 1_000, deadlineMs: 72 * 3_600_000 },
       sweepIntervalMs: 30_000,
       retention: { afterMs: 30 * 24 * 3_600_000, everyMs: 60_000 },
+      audit: {
+        headsFolder: join(process.cwd(), '.holdfast', 'audit', 'heads'),
+        sealIntervalMs: 1_000,
+        retentionMs: undefined,
+      },
       rateLimits: { submitsPerS: 50, readsPerS: 200 },
     });
     expect(config.home).toBe(join(process.cwd(), '.holdfast'));
@@ -58,6 +63,14 @@ describe('the configuration', () => {
       POLICY_FILE: 'rules.yaml',
       RATE_LIMIT_SUBMITS_PER_S: '7',
       RATE_LIMIT_READS_PER_S: '9',
+      AUDIT_HEADS: '/elsewhere/heads',
+      AUDIT_SEAL_INTERVAL_MS: '250',
+      AUDIT_RETENTION_MS: '60000',
+    });
+    expect(config.audit).toEqual({
+      headsFolder: '/elsewhere/heads',
+      sealIntervalMs: 250,
+      retentionMs: 60_000,
     });
     expect(config.ports.api).toBe(9001);
     expect(config.postgres.url).toContain(':9002/');

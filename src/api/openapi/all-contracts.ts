@@ -1,6 +1,7 @@
 // Every route that the document shows. A test compares this with the routes of the app.
 import { apiKeyContracts } from '../routes/api-keys.contract.ts';
 import { approvalContracts } from '../routes/approvals.contract.ts';
+import { auditChainContracts } from '../routes/audit-chain.contract.ts';
 import { auditEventsContracts } from '../routes/audit-events.contract.ts';
 import { documentationContracts } from '../routes/documentation.contract.ts';
 import { grantContracts } from '../routes/grants.contract.ts';
@@ -29,6 +30,7 @@ export const ALL_CONTRACTS: readonly RouteContract[] = [
   principalContracts,
   apiKeyContracts,
   auditEventsContracts,
+  auditChainContracts,
   providerEventsContracts,
   healthContracts,
   documentationContracts,

@@ -14,6 +14,10 @@ const event = z
       .int()
       .nullable()
       .meta({ description: 'Place in the hash chain of the account; null until it is sealed.' }),
+    hash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the sealed entry, over the hash before it; see docs/audit.md.' }),
     type: z.enum(AUDIT_TYPES),
     operation_id: operationId.nullable(),
     at: time,

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// Composition root of the command line. Exit code 0: done. 1: checked, and found wrong. 2: could not be done.
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CommanderError } from 'commander';
+import { CliError, type CliContext } from '../cli/context.ts';
+import { createProgram } from '../cli/program.ts';
+
+const { HOLDFAST_URL, HOLDFAST_API_KEY, HOLDFAST_HOME, AUDIT_PUBLIC_KEYS } = process.env;
+const project = fileURLToPath(new URL('../../', import.meta.url));
+
+const context: CliContext = {
+  url: (HOLDFAST_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, ''),
+  apiKey: HOLDFAST_API_KEY,
+  publicKeyFolders: [
+    ...(AUDIT_PUBLIC_KEYS ? [resolve(AUDIT_PUBLIC_KEYS)] : []),
+    ...(HOLDFAST_HOME ? [HOLDFAST_HOME] : ['.holdfast', join(project, '.holdfast')]).map((home) =>
+      resolve(home, 'keys', 'audit.public'),
+    ),
+  ],
+  say: (line) => console.log(line),
+  warn: (line) => console.error(line),
+};
+
+try {
+  await createProgram(context).parseAsync();
+} catch (error) {
+  // Commander has said what was wrong, or has shown its help.
+  const said = error instanceof CommanderError;
+  if (!said) console.error(error instanceof CliError ? error.message : error);
+  process.exitCode = said && error.exitCode === 0 ? 0 : 2;
+}

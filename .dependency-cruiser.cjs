@@ -127,9 +127,9 @@ module.exports = {
     {
       name: 'config-imports-only-its-row',
       severity: 'error',
-      from: { path: '^src/config\\.ts$' },
+      from: { path: '^src/(config|environment)\\.ts$' },
       to: {
-        pathNot: ['^src/(domain|identity|signing)/', ...['zod'].map(inPackage)],
+        pathNot: ['^src/(domain|identity|signing)/', '^src/environment\\.ts$', ...['zod'].map(inPackage)],
         dependencyTypesNot: ['core'],
       },
     },

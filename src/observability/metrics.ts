@@ -121,13 +121,12 @@ export type RegisterGauges = ReturnType<typeof createRegisterGauges>;
 
 /** Gauges of what is stored, in the given registry. */
 export function createRegisterGauges(registry: Registry) {
-  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   return {
     readable: gauge(
       'holdfast_register_readable',
       '1 where the numbers of the register are fresh; 0 where Postgres did not answer, and then they are missing.',
-      [],
     ),
     open: gauge('holdfast_open_operations', 'Operations that are not settled, by state.', [
       'kind',
@@ -147,47 +146,38 @@ export function createRegisterGauges(registry: Registry) {
     outboxUndelivered: gauge(
       'holdfast_outbox_undelivered_messages',
       'Messages that the engine has not been told yet.',
-      [],
     ),
     outboxOldestAge: gauge(
       'holdfast_outbox_oldest_message_age_seconds',
       'Age of the oldest undelivered message; 0 where there is none.',
-      [],
     ),
     outboxParked: gauge(
       'holdfast_outbox_parked_messages',
       'Messages set aside for a person because they cannot be delivered.',
-      [],
     ),
     sweepDue: gauge(
       'holdfast_sweep_due_operations',
       'Unsettled operations that the sweep should have looked at by now.',
-      [],
     ),
     sweepOldestDue: gauge(
       'holdfast_sweep_oldest_due_seconds',
       'How long the one that waits longest has been due; 0 where there is none.',
-      [],
     ),
     retentionDue: gauge(
       'holdfast_retention_due_operations',
       'Settled operations past retention that still hold what is personal.',
-      [],
     ),
     retentionOldestDue: gauge(
       'holdfast_retention_oldest_due_seconds',
       'How long past retention the oldest of them is; 0 where there is none.',
-      [],
     ),
     auditUnsealed: gauge(
       'holdfast_audit_unsealed_events',
       'Audit events that have no place in the chain of their account yet.',
-      [],
     ),
     auditSealLag: gauge(
       'holdfast_audit_seal_lag_seconds',
       'Age of the oldest audit event that is not sealed; 0 where there is none.',
-      [],
     ),
   };
 }

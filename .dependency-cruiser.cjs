@@ -129,7 +129,11 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(config|environment)\\.ts$' },
       to: {
-        pathNot: ['^src/(domain|identity|signing)/', '^src/environment\\.ts$', ...['zod'].map(inPackage)],
+        pathNot: [
+          '^src/(domain|identity|signing)/',
+          '^src/environment\\.ts$',
+          ...['zod'].map(inPackage),
+        ],
         dependencyTypesNot: ['core'],
       },
     },

@@ -9,7 +9,7 @@ import { partedPath, partitionPath } from './places.ts';
 const LOOK_EVERY_MS = 50;
 
 /** What makes a transaction a claim: the statement's text, or its name once a connection knows it (after an empty portal's name). */
-const CLAIMS = ['insert into idempotency_keys', '\0claim\0'];
+const CLAIMS = ['insert into idempotency_keys', '\0claims\0'];
 
 export interface ProxiedDatabase {
   readonly home: string;

@@ -21,8 +21,8 @@ import { run } from './prepared.ts';
 import { admitToTarget, type TargetQuestion } from './targets.store.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Enough to fill a statement with the claims of a busy moment; two at once, so that Postgres works while the next batch is read. */
-const CLAIM_BATCHES = { most: 50, atOnce: 2 };
+/** Enough for a busy moment; few at once, so that they fill, and more than one, so that one that waits for a lock doesn't stall all. */
+const CLAIM_BATCHES = { most: 50, atOnce: 3 };
 
 /** What is decided before the claim; the rest of an operation follows from it. */
 export type NewOperation = Omit<Pick<Operation, (typeof GIVEN)[number]>, 'policyDecision'>;

@@ -1,6 +1,7 @@
 // Who is asking: principals, their keys (stored as hashes) and their grants.
 import type { Role } from '../domain/principal.ts';
 import { sha256Bytes } from '../domain/sha256.ts';
+import { inBatches } from './in-batches.ts';
 import { KNOWN_KEY, knownKeyFromRow, type KnownKey } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run, type Prepared } from './prepared.ts';
@@ -19,24 +20,27 @@ export interface Principal {
 /** `last_used_at` is for people who tidy up keys; a write per request would cost more than the minute is worth. */
 const LAST_USE_RESOLUTION = '1 minute';
 
-/** Over `principals p`; $2 is the key that is looked up with it. */
+/** Over `principals p` and `q`, whose `key` is looked up with them. The limit keeps a plan from reading the register for a few keys. */
 const WHO = `p.principal_id, p.account_id as account, p.owner, p.roles,
        array(select g.kind from grants g where g.principal_id = p.principal_id) as grants, known.*`;
 const KNOWN = `left join lateral (
-       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = $2) known on true`;
+       select ${KNOWN_KEY} where k.account_id = p.account_id and k.idempotency_key = q.key
+       limit 1) known on true`;
 
-const CALLER: Prepared = {
-  name: 'caller',
-  text: `select a.key_id,
-       coalesce(a.last_used_at < holdfast_now() - interval '${LAST_USE_RESOLUTION}', true) as note_use, ${WHO}
-     from api_keys a join principals p using (principal_id) ${KNOWN}
-     where a.secret_sha256 = $1 and a.revoked_at is null and p.disabled_at is null
-       and (a.expires_at is null or a.expires_at > holdfast_now())`,
+/** `$1`: digests of secrets; `$2`: the key that each is looked up with, or null. Answers a row for each that is somebody's, with its place. */
+const CALLERS: Prepared = {
+  name: 'callers',
+  text: `select q.n, a.key_id, coalesce(a.last_used_at < clock.now - interval '${LAST_USE_RESOLUTION}', true) as note_use, ${WHO}
+     from (select holdfast_now() as now) clock,
+       rows from (unnest($1::bytea[]), unnest($2::text[])) with ordinality as q (secret, key, n)
+     join api_keys a on a.secret_sha256 = q.secret and a.revoked_at is null
+     join principals p using (principal_id) ${KNOWN}
+     where p.disabled_at is null and (a.expires_at is null or a.expires_at > clock.now)`,
 };
 
 const TOKEN_CALLER: Prepared = {
   name: 'token_caller',
-  text: `select ${WHO} from principals p ${KNOWN}
+  text: `select ${WHO} from principals p cross join (select $2::text as key) q ${KNOWN}
      where p.principal_id = $1 and p.issuer is not null and p.disabled_at is null`,
 };
 
@@ -46,20 +50,39 @@ export interface Caller {
   readonly known: KnownKey | undefined;
 }
 
+interface Shown {
+  readonly secret: string;
+  readonly key: string | null;
+}
+
+/** As for claims: enough for a busy moment, and few enough that a stalled one doesn't stall all. */
+const CALLER_BATCHES = { most: 50, atOnce: 3 };
+
 /**
- * The principal of a secret; undefined where it is unknown, expired or revoked, or its principal is disabled. With a `key`, the same statement looks up what that key
- * stands for in the principal's account: a submit needs both, and a round trip is most of what a replay costs.
+ * The principal of a secret; undefined where it is unknown, expired or revoked, or its principal is disabled. With a `key`, the same
+ * statement looks up what that key stands for in the principal's account: a submit needs both, and a round trip is most of what a replay
+ * costs, which is why requests of one moment share it.
  */
-export async function findCaller(
+export function findCaller(
   pool: Pool,
   secret: string,
   key: string | null,
 ): Promise<Caller | undefined> {
-  const { rows } = await run(pool, CALLER, [sha256Bytes(secret), key]);
-  const [row] = rows;
-  if (!row) return undefined;
-  if (row.note_use) await noteUse(pool, row.key_id);
-  return callerFromRow(row, key);
+  return findTogether(pool, { secret, key });
+}
+
+const findTogether = inBatches(findCallers, CALLER_BATCHES);
+
+async function findCallers(pool: Pool, asked: readonly Shown[]): Promise<(Caller | undefined)[]> {
+  const digests = asked.map(({ secret }) => sha256Bytes(secret));
+  const { rows } = await run(pool, CALLERS, [digests, asked.map(({ key }) => key)]);
+  const unused = rows.filter((row) => row.note_use).map((row) => row.key_id);
+  if (unused.length > 0) await noteUse(pool, unused);
+  const found = new Map(rows.map((row) => [Number(row.n), row]));
+  return asked.map(({ key }, n) => {
+    const row = found.get(n + 1);
+    return row && callerFromRow(row, key);
+  });
 }
 
 /** The same for a principal whose token was verified; undefined where it is disabled. */
@@ -92,8 +115,13 @@ function callerFromRow(row: CallerRow, key: string | null): Caller {
   return { principal, known: isKnown ? knownKeyFromRow(row, key) : undefined };
 }
 
-async function noteUse(db: Queryable, keyId: string): Promise<void> {
-  await db.query('update api_keys set last_used_at = holdfast_now() where key_id = $1', [keyId]);
+/** In one order, so that two of these wait for each other in turn. */
+async function noteUse(db: Queryable, keyIds: readonly string[]): Promise<void> {
+  await db.query(
+    `update api_keys set last_used_at = holdfast_now() where key_id in (
+       select key_id from api_keys where key_id = any ($1) order by key_id for no key update)`,
+    [keyIds],
+  );
 }
 
 export interface NewPrincipal extends Principal {

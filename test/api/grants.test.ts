@@ -45,7 +45,7 @@ describe('a grant', () => {
   it('taken before the send stops what was submitted under it', async () => {
     const { id } = await claimed(register);
     await change('DELETE', 'acct_a.agent', 'payment');
-    expect(await begin(register, id)).toBe('revoked');
+    expect(await begin(register, id)).toBe('ended');
     expect((await stored(register, id)).operation.status).toBe('REJECTED');
   });
 

@@ -156,7 +156,7 @@ describe('disabling', () => {
       `update operations set agent_id = 'acct_a.agent_2' where operation_id = $1`,
       [id],
     );
-    expect(await begin(register, id)).toBe('revoked');
+    expect(await begin(register, id)).toBe('ended');
     expect((await stored(register, id)).operation.status).toBe('REJECTED');
     await change('acct_a.agent_2', 'enable');
   });

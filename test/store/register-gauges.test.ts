@@ -111,7 +111,7 @@ describe('the gauges of the register', () => {
     const scrape = scraped();
     await Promise.all([scrape(), scrape(), scrape()]);
     await scrape();
-    expect(query).toHaveBeenCalledTimes(4);
+    expect(query).toHaveBeenCalledTimes(5);
     query.mockRestore();
   });
 

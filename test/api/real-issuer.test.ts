@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 // The whole way with a real identity provider: settings from the environment as an operator writes them, the API's own process wiring,
 // discovery, keys, tokens.
 import { decodeProtectedHeader } from 'jose';
@@ -5,6 +8,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type RunningApi } from '../../src/api/start-api.ts';
+import { ensureSigningKeys } from '../../src/bootstrap/signing-keys.ts';
 import { apiConfigOf, readConfig } from '../../src/config.ts';
 import { freePort } from '../../src/supervisor/probes.ts';
 import { paymentBody } from '../support/api.ts';
@@ -36,12 +40,15 @@ let register: Register;
 let issuer: RealIssuer;
 let api: RunningApi;
 let base: string;
+let home: string;
 beforeAll(async () => {
   register = await openRegister();
   issuer = await startRealIssuer([...CLIENTS, PLAIN]);
+  home = mkdtempSync(join(tmpdir(), 'holdfast-issuer-'));
   const port = await freePort();
   const config = readConfig({
     DATABASE_URL: register.url,
+    HOLDFAST_HOME: home,
     PORT: String(port),
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
     OIDC_ISSUER: issuer.url,
@@ -55,6 +62,7 @@ beforeAll(async () => {
       'holdfast-admins': 'admin',
     }),
   });
+  ensureSigningKeys(config.keys);
   api = await startApi(apiConfigOf(config), pino({ level: 'silent' }));
   base = `http://127.0.0.1:${port}`;
 });
@@ -62,6 +70,7 @@ afterAll(async () => {
   await api.stop();
   await issuer.stop();
   await register.close();
+  rmSync(home, { recursive: true, force: true });
 });
 
 async function ask(bearer: string, method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {

@@ -1,8 +1,8 @@
+// The whole way with a real identity provider: settings from the environment as an operator writes them, the API's own process wiring,
+// discovery, keys, tokens.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-// The whole way with a real identity provider: settings from the environment as an operator writes them, the API's own process wiring,
-// discovery, keys, tokens.
 import { decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { request } from 'undici';

@@ -21,9 +21,6 @@ import { run } from './prepared.ts';
 import { admitToTarget, type TargetQuestion } from './targets.store.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Enough for a busy moment; few at once, so that they fill, and more than one, so that one that waits for a lock doesn't stall all. */
-const CLAIM_BATCHES = { most: 50, atOnce: 3 };
-
 /** What is decided before the claim; the rest of an operation follows from it. */
 export type NewOperation = Omit<Pick<Operation, (typeof GIVEN)[number]>, 'policyDecision'>;
 
@@ -149,7 +146,7 @@ async function putRows(
 }
 
 /** Claims without locks of their own share a statement with those of the same moment. */
-const putTogether = inBatches(putRows, CLAIM_BATCHES);
+const putTogether = inBatches(putRows);
 
 async function insert(
   put: (row: ClaimRow) => Promise<Operation | undefined>,

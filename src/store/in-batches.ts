@@ -1,15 +1,14 @@
 // Concurrent calls share round trips. A statement for twenty claims costs Postgres and the driver far less than twenty statements, and
-// most of what a request costs is round trips. Nobody waits for a batch to fill: a call goes at once while few are under way, and what
-// comes meanwhile goes together as soon as one of them is back.
+// most of what a request costs is round trips. Nobody waits for a batch to fill: a call goes at once where none is under way, and what comes
+// meanwhile goes together as soon as that one is back, or takes too long.
 import type { Pool } from './pool.ts';
 import { isUnavailable } from './sqlstate.ts';
 
-export interface BatchLimits {
-  /** Items of one batch. */
-  readonly most: number;
-  /** Batches under way; a call that finds fewer doesn't wait. */
-  readonly atOnce: number;
-}
+/** Items of one batch: enough for a busy moment. */
+const MOST = 50;
+
+/** Above what a statement takes on a busy machine: one that waits for a lock, or is stuck, no longer holds up those behind it. */
+const PATIENCE_MS = 25;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -24,13 +23,12 @@ interface Waiting<Item, Result> {
  */
 export function inBatches<Item, Result>(
   load: (pool: Pool, items: readonly Item[]) => Promise<readonly Result[]>,
-  limits: BatchLimits,
 ): (pool: Pool, item: Item) => Promise<Result> {
   const batchers = new WeakMap<Pool, (item: Item) => Promise<Result>>();
   return (pool, item) => {
     const known = batchers.get(pool);
     if (known) return known(item);
-    const fresh = batcher((items: readonly Item[]) => load(pool, items), limits);
+    const fresh = batcher((items: readonly Item[]) => load(pool, items));
     batchers.set(pool, fresh);
     return fresh(item);
   };
@@ -38,10 +36,9 @@ export function inBatches<Item, Result>(
 
 function batcher<Item, Result>(
   load: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { most, atOnce }: BatchLimits,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  let underWay = 0;
+  let isBusy = false;
 
   const alone = async (item: Item): Promise<Result> => {
     const [result] = await load([item]);
@@ -62,13 +59,21 @@ function batcher<Item, Result>(
   };
 
   const next = (): void => {
-    while (underWay < atOnce && waiting.length > 0) {
-      underWay += 1;
-      void settle(waiting.splice(0, most)).then(() => {
-        underWay -= 1;
-        next();
-      });
-    }
+    if (isBusy || waiting.length === 0) return;
+    isBusy = true;
+    let isSlow = false;
+    const goOn = (): void => {
+      isBusy = false;
+      next();
+    };
+    const impatience = setTimeout(() => {
+      isSlow = true;
+      goOn();
+    }, PATIENCE_MS);
+    void settle(waiting.splice(0, MOST)).then(() => {
+      clearTimeout(impatience);
+      if (!isSlow) goOn();
+    });
   };
 
   return (item) =>

@@ -55,9 +55,6 @@ interface Shown {
   readonly key: string | null;
 }
 
-/** As for claims: enough for a busy moment, and few enough that a stalled one doesn't stall all. */
-const CALLER_BATCHES = { most: 50, atOnce: 3 };
-
 /**
  * The principal of a secret; undefined where it is unknown, expired or revoked, or its principal is disabled. With a `key`, the same
  * statement looks up what that key stands for in the principal's account: a submit needs both, and a round trip is most of what a replay
@@ -71,7 +68,7 @@ export function findCaller(
   return findTogether(pool, { secret, key });
 }
 
-const findTogether = inBatches(findCallers, CALLER_BATCHES);
+const findTogether = inBatches(findCallers);
 
 async function findCallers(pool: Pool, asked: readonly Shown[]): Promise<(Caller | undefined)[]> {
   const digests = asked.map(({ secret }) => sha256Bytes(secret));

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { inBatches, type BatchLimits } from '../../src/store/in-batches.ts';
+import { inBatches } from '../../src/store/in-batches.ts';
 import type { Pool } from '../../src/store/pool.ts';
 
 type Load = (items: readonly number[]) => Promise<readonly number[]>;
 
 /** Of one pool, which these loaders have no need of. */
-function inBatchesOf(load: Load, limits: BatchLimits): (item: number) => Promise<number> {
+function inBatchesOf(load: Load): (item: number) => Promise<number> {
   const pool = {} as Pool;
-  const one = inBatches((_pool, items: readonly number[]) => load(items), limits);
+  const one = inBatches((_pool, items: readonly number[]) => load(items));
   return (item) => one(pool, item);
 }
 
@@ -19,26 +19,43 @@ function held() {
     new Promise((resolve, reject) => {
       batches.push({ items, answer: () => resolve(items.map((n) => n * 10)), fail: reject });
     });
-  return { batches, load, sizes: () => batches.map(({ items }) => items.length) };
+  return { batches, load, items: () => batches.map((one) => one.items) };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('calls in batches', () => {
-  it('go at once while few are under way, and together afterwards, each with its own answer', async () => {
-    const { batches, load, sizes } = held();
-    const one = inBatchesOf(load, { most: 3, atOnce: 2 });
-    const results = Promise.all([1, 2, 3, 4, 5, 6].map(one));
-    expect(sizes()).toEqual([1, 1]);
+  it('go at once where none is under way, and together afterwards, each with its own answer', async () => {
+    const { batches, load, items } = held();
+    const results = Promise.all([1, 2, 3].map(inBatchesOf(load)));
+    expect(items()).toEqual([[1]]);
     batches[0]?.answer();
     await turn();
-    expect(batches[2]?.items).toEqual([3, 4, 5]);
+    expect(items()).toEqual([[1], [2, 3]]);
     batches[1]?.answer();
-    await turn();
-    expect(batches[3]?.items).toEqual([6]);
-    batches[2]?.answer();
-    batches[3]?.answer();
-    expect(await results).toEqual([10, 20, 30, 40, 50, 60]);
+    expect(await results).toEqual([10, 20, 30]);
+  });
+
+  it('are at most fifty together', async () => {
+    const { batches, load } = held();
+    void Promise.all(Array.from({ length: 120 }, (_, n) => n).map(inBatchesOf(load)));
+    for (const n of [0, 1, 2]) {
+      batches[n]?.answer();
+      await turn();
+    }
+    expect(batches.map((one) => one.items.length)).toEqual([1, 50, 50, 19]);
+  });
+
+  it('go on beside one that is stuck, and that one still answers its own', async () => {
+    const { batches, load, items } = held();
+    const one = inBatchesOf(load);
+    const stuck = one(1);
+    const next = one(2);
+    await expect.poll(items).toEqual([[1], [2]]);
+    batches[1]?.answer();
+    expect(await next).toBe(20);
+    batches[0]?.answer();
+    expect(await stuck).toBe(10);
   });
 
   it('that fail together are tried alone, so that one bad item fails nobody else', async () => {
@@ -47,17 +64,15 @@ describe('calls in batches', () => {
       if (items.includes(3)) throw new Error('3 is bad');
       return items.map((n) => n * 10);
     };
-    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
-    const results = await Promise.allSettled([1, 2, 3, 4].map(one));
+    const results = await Promise.allSettled([1, 2, 3, 4].map(inBatchesOf(load)));
     expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'bad'))).toEqual(
       [10, 20, 'bad', 40],
     );
   });
 
   it('all hear at once that the database is away', async () => {
-    const { batches, load, sizes } = held();
-    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
-    const results = Promise.allSettled([1, 2, 3].map(one));
+    const { batches, load, items } = held();
+    const results = Promise.allSettled([1, 2, 3].map(inBatchesOf(load)));
     batches[0]?.answer();
     await turn();
     batches[1]?.fail(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
@@ -66,12 +81,12 @@ describe('calls in batches', () => {
       'rejected',
       'rejected',
     ]);
-    expect(sizes()).toEqual([1, 2]);
+    expect(items()).toEqual([[1], [2, 3]]);
   });
 
   it('go on after a failure', async () => {
     const { batches, load } = held();
-    const one = inBatchesOf(load, { most: 10, atOnce: 1 });
+    const one = inBatchesOf(load);
     const failing = one(1);
     batches[0]?.fail(new Error('broken'));
     await expect(failing).rejects.toThrow('broken');

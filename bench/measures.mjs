@@ -67,10 +67,13 @@ export async function requests(system, count) {
   await call('POST', `${url}/insert`, fresh(system, key));
   const replay = () => call('POST', submitUrl(system), fresh(system, key));
   const select = () => call('POST', `${url}/select`, fresh(system, key));
-  for (const warm of [insert, select, replay]) await load(200, AT_ONCE, warm);
-  const rates = {};
-  for (const [name, work] of Object.entries({ select, replay, insert, submit })) {
-    rates[name] = (await load(count, AT_ONCE, work)).perSecond;
+  for (const warm of [insert, select, replay, submit]) await load(300, AT_ONCE, warm);
+  const rates = { select: 0, replay: 0, insert: 0, submit: 0 };
+  // In turns, the better turn of each: what else the machine does then weighs on both alike.
+  for (let turn = 0; turn < 3; turn++) {
+    for (const [name, work] of Object.entries({ select, replay, insert, submit })) {
+      rates[name] = Math.max(rates[name], (await load(count, AT_ONCE, work)).perSecond);
+    }
   }
   await stopNode(anchor);
   return [

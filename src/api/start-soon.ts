@@ -5,10 +5,14 @@ import type { Operation } from '../domain/operation.ts';
 import type { Logger } from '../observability/logger.ts';
 import { messageDelivered, startDelivered } from '../store/outbox.store.ts';
 import type { Pool } from '../store/pool.ts';
+import { isLasting } from '../temporal/engine-errors.ts';
 import type { WorkflowStarter } from '../temporal/workflow-starter.ts';
 
 /** More of them at once mean that the engine is slow or away; the relay takes the rest at its own pace. */
 const MOST_AT_ONCE = 200;
+
+/** An engine that didn't take a message is left in peace for so long: what comes meanwhile is the relay's, which is due after 2 s. */
+const REST_MS = 250;
 
 export interface StartSoon {
   begin(operation: Operation): void;
@@ -22,10 +26,13 @@ export interface StartSoon {
 
 export function createStartSoon(pool: Pool, starter: WorkflowStarter, logger: Logger): StartSoon {
   const open = new Set<Promise<void>>();
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const deliver = ({ operationId }: Operation, tell: () => Promise<void>): void => {
-    if (open.size >= MOST_AT_ONCE) return;
+    if (open.size >= MOST_AT_ONCE || performance.now() < restsUntil) return;
     const delivery = tell()
       .catch((error: unknown) => {
+        // One message that is at fault says nothing about the engine.
+        if (!isLasting(error)) restsUntil = performance.now() + REST_MS;
         logger.warn({ operation_id: operationId, error }, 'left to the relay');
       })
       .finally(() => open.delete(delivery));

@@ -1,4 +1,5 @@
 // Messages that must reach the engine. A message is deleted once delivered; until then every relay may try, one at a time.
+import { inBatches } from './in-batches.ts';
 import type { Pool, Queryable } from './pool.ts';
 
 /** `start`: run the operation. `wake`: its row changed. `look`: ask the provider now. `decide`: people have decided about it. */
@@ -82,11 +83,16 @@ export async function messageDelivered(db: Queryable, messageId: string): Promis
 }
 
 /** The engine has been told to run this operation, by whoever claimed it. */
-export async function startDelivered(db: Queryable, operationId: string): Promise<void> {
-  await db.query(`delete from outbox_messages where operation_id = $1 and type = 'start'`, [
-    operationId,
-  ]);
+export function startDelivered(pool: Pool, operationId: string): Promise<void> {
+  return startsDelivered(pool, operationId);
 }
+
+const startsDelivered = inBatches(async (pool: Pool, operationIds: readonly string[]) => {
+  await pool.query(`delete from outbox_messages where operation_id = any ($1) and type = 'start'`, [
+    operationIds,
+  ]);
+  return operationIds.map(() => undefined);
+});
 
 /**
  * Counts a failure, keeps its reason, and lets the message come back after a pause (1 s doubling to 5 min); after the last one it is

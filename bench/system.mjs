@@ -56,6 +56,7 @@ export async function startSystem() {
     temporalAddress,
     sandboxAdmin: `http://127.0.0.1:${env.SANDBOX_ADMIN_PORT}`,
     token: accounts.acct_a.agent.token,
+    approverToken: accounts.acct_a.approver.token,
     startAnchor: (name) =>
       startNode(
         join(root, 'bench', 'anchors', `${name}.mjs`),

@@ -37,7 +37,7 @@ export async function executeOperation(input: OperationInput): Promise<void> {
 }
 
 /**
- * Ends when a decision was believed, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
+ * Ends when a decision came, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
  * wait for.
  */
 async function awaitDecision(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {

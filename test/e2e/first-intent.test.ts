@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { TestProcess } from '../support/processes.ts';
 import { freshKey, startSystem, type OperationView } from '../support/running-system.ts';
@@ -99,7 +99,7 @@ const approvalOf = async ({ approval }: OperationView): Promise<Shown> => {
 const untilShown = (one: OperationView) =>
   until('the card shows the target', async () => {
     const { card } = await approvalOf(one);
-    return card.preconditions;
+    return card.preconditions ?? undefined;
   });
 
 const now = async ({ operation_id: id }: OperationView) => (await system.read(id)).body;
@@ -154,11 +154,11 @@ describe('a refund of a payment of which others gave something back', () => {
       round: 2,
       card: {
         preconditions: [{ name: 'refundable', value: '800.00 USD' }],
-        difference: [
-          { name: 'preconditions[0].name', value: 'refundable' },
-          { name: 'preconditions[0].shown', value: '900.00 USD' },
-          { name: 'preconditions[0].now', value: '800.00 USD' },
-        ],
+        difference: expect.arrayContaining([
+          expect.objectContaining({ name: 'preconditions[0].name', value: 'refundable' }),
+          expect.objectContaining({ name: 'preconditions[0].shown', value: '900.00 USD' }),
+          expect.objectContaining({ name: 'preconditions[0].now', value: '800.00 USD' }),
+        ]),
       },
     });
     await agree(anew);
@@ -259,6 +259,7 @@ describe('between the reading of the target and the intent', () => {
 });
 
 describe('a policy that changed while an operation was held', () => {
+  afterEach(() => changePolicy('allow'));
   const submitted = async (amount: string) => (await system.submit({ amount })).body;
 
   it.each(['10.00', '5000.00'])('and denies now: %s USD are REJECTED', async (amount) => {
@@ -270,7 +271,6 @@ describe('a policy that changed while an operation was held', () => {
     });
     await wake(asked);
     await expectNothingSent(asked, { status: 'REJECTED', error: { code: 'policy_denied' } });
-    await changePolicy('allow');
   });
 
   it('and asks for people now: it waits, is shown as waiting everywhere, and is sent once they agreed', async () => {
@@ -290,18 +290,17 @@ describe('a policy that changed while an operation was held', () => {
     await expectShownAsWaiting(anew);
     await agree(anew);
     await expectSentOnce(asked);
-    await changePolicy('allow');
   });
 
   async function expectShownAsWaiting(one: OperationView): Promise<void> {
     const { operation_id: id, idempotency_key: key, approval } = one;
     const repeat = await system.submit({ key, wait: 20 });
     expect(repeat).toMatchObject({ status: 202, body: { status: 'AWAITING_APPROVAL', approval } });
-    const list = await system.call('GET', `/agent/operations?status=AWAITING_APPROVAL`);
-    expect(list.body).toMatchObject({ operations: [{ operation_id: id }] });
+    const list = await system.call('GET', '/agent/operations?status=AWAITING_APPROVAL');
+    expect(list.body['operations']).toContainEqual(expect.objectContaining({ operation_id: id }));
     const desk = await system.call('GET', '/approvals?status=pending', { person: 'approver' });
-    const waiting = desk.body['approvals'] as { approval_id: string; round: number }[];
-    expect(waiting).toMatchObject([{ approval_id: approval?.approval_id, round: 1 }]);
+    const waiting = { approval_id: approval?.approval_id, operation_id: id, round: 1 };
+    expect(desk.body['approvals']).toContainEqual(expect.objectContaining(waiting));
     const query = `WorkflowId = "${system.runOf(key).workflowId}" AND OperationStatus = "AWAITING_APPROVAL"`;
     await until('its run is found by its state', async () => {
       for await (const _ of system.engine.workflow.list({ query })) return true;

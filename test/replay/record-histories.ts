@@ -120,6 +120,22 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'asked-anew',
+    modes: ['ok'],
+    amount: '5000.00',
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+    meanwhile: async (key, operationId) => {
+      await untilOpen(key);
+      const first = (await system.read(operationId)).body;
+      await whileDisabled(async () => {
+        await system.decide(first);
+        await untilAskedAnew(operationId, first);
+      });
+      await system.decide((await system.read(operationId)).body);
+    },
+  },
+  {
     name: 'rejected',
     modes: [],
     amount: '5000.00',

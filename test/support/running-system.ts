@@ -40,6 +40,7 @@ export interface OperationView {
   readonly fingerprint: string;
   readonly approval: { readonly approval_id: string; readonly status: string } | null;
   readonly status: OperationState;
+  readonly command: Readonly<Record<string, unknown>>;
   readonly error: { readonly code: string } | null;
   readonly last_error: { readonly code: string } | null;
   readonly result: Readonly<Record<string, unknown>> | null;

@@ -57,7 +57,7 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
   let attempt = 1;
   let unreadable = 0;
   let pauseMs = FIRST_PAUSE_MS;
-  for (let step = 0; step < MOST_STEPS_OF_A_RUN; step++) {
+  for (let made = 0; made < MOST_STEPS_OF_A_RUN; made++) {
     await cancelIfAsked(input, wakeUp);
     const step = await dispatchOnce(input, attempt, unreadable);
     showStep(input, step);

@@ -21,7 +21,7 @@ async function lookUntilSettled(
 ): Promise<RowSeen | undefined> {
   const firstLookMs = input.plan.reconcile.first_look_ms;
   let waitMs = firstLookMs;
-  for (let step = 0; step < MOST_STEPS_OF_A_RUN; step++) {
+  for (let made = 0; made < MOST_STEPS_OF_A_RUN; made++) {
     await wakeUp.sleep(waitMs, 'until the next look');
     const step = await repeatable.lookUpOutcome(input);
     showStep(input, step);

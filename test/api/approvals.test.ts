@@ -109,7 +109,9 @@ describe('a card', () => {
     });
     const { parameters, reasons, reversibility } = body['card'] as Record<string, unknown>;
     expect(parameters).toContainEqual({ name: 'memo', value: 'March', marked: false });
-    expect(reasons).toEqual(['the amount reaches the approval threshold']);
+    expect(reasons).toEqual([
+      'the amount reaches the approval threshold, or its currency has none',
+    ]);
     expect(reversibility).toContain('Refunds');
   });
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
+import { approveToDispatch } from './approve-to-dispatch.mjs';
 import { auditVerify } from './audit-verify.mjs';
 import { load, percentile } from './load.mjs';
 import { call, stopNode } from './system.mjs';
@@ -99,6 +100,16 @@ async function settled(system, key) {
     [operation.operation_id, JSON.stringify(stored)],
   );
   await pool.end();
+}
+
+/** From the approval of a held payment to its first intent. */
+export async function approval(system, count) {
+  const submit = () => {
+    const { headers, body } = fresh(system);
+    return call('POST', submitUrl(system), { headers, body: { ...body, amount: '5000.00' } });
+  };
+  const { ours, anchor } = await approveToDispatch(system, count, submit);
+  return [row('approve_to_dispatch', ours, anchor, 'ms')];
 }
 
 /** From UNKNOWN to settled; the anchor is what the promise allows: visibility lag (0 here) and 1.5 s. */

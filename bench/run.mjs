@@ -1,6 +1,14 @@
 // `npm run bench`: ratios in one run. `--json` prints one JSON object a line; `--quick` takes fewer operations; a name runs that alone.
 import { parseArgs } from 'node:util';
-import { audit, growth, path, policyDecision, requests, settleUnknown } from './measures.mjs';
+import {
+  approval,
+  audit,
+  growth,
+  path,
+  policyDecision,
+  requests,
+  settleUnknown,
+} from './measures.mjs';
 import { build } from '../scripts/build.mjs';
 import { startDoor, startSystem } from './system.mjs';
 
@@ -15,6 +23,7 @@ const measures = {
   policy: () => policyDecision(of(20_000)),
   path: (system) => path(system, of(250)),
   requests: (system) => requests(system, of(2_000)),
+  approval: (system) => approval(system, of(100)),
   settle: (system) => settleUnknown(system, of(50)),
   growth: (system) => growth(system, of(250), values.quick ? 10_000 : 100_000),
   audit: () => audit(of(100_000)),

@@ -1,49 +1,27 @@
 // A whole Holdfast in a home of its own, started as a user would start it, with the anchors beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { build } from '../scripts/build.mjs';
+import { freePort, freePorts, newHome, NO_LIMITS } from '../scripts/rigging/own-copy.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const PORTS = [
-  'PORT',
-  'SANDBOX_PORT',
-  'SANDBOX_ADMIN_PORT',
-  'METRICS_PORT',
-  'TEMPORAL_PORT',
-  'TEMPORAL_UI_PORT',
-  'POSTGRES_PORT',
-];
-
-/** Far above what one machine can send, so that what is measured is the path and not its limits. */
-const UNLIMITED = { RATE_LIMIT_SUBMITS_PER_S: '1000000', RATE_LIMIT_READS_PER_S: '1000000' };
 
 const agent = new Agent({ connections: 128, pipelining: 1, headersTimeout: 120_000 });
 
-/** Open to others, because as root Postgres runs as another user. */
-function newHome() {
-  const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  chmodSync(home, 0o755);
-  return home;
-}
-
 /** Starts everything; `stop` ends it and removes what it left. */
 export async function startSystem() {
-  const home = newHome();
+  const home = newHome('bench');
   const env = {
     ...process.env,
-    ...Object.fromEntries(
-      await Promise.all(PORTS.map(async (name) => [name, String(await freePort())])),
-    ),
+    ...(await freePorts()),
     HOLDFAST_HOME: home,
     LOG_LEVEL: 'warn',
-    ...UNLIMITED,
+    ...NO_LIMITS,
   };
   const supervisor = await startNode(join(root, 'scripts', 'start.mjs'), env, 'ready ');
   const { accounts } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'));
@@ -56,6 +34,7 @@ export async function startSystem() {
     temporalAddress,
     sandboxAdmin: `http://127.0.0.1:${env.SANDBOX_ADMIN_PORT}`,
     token: accounts.acct_a.agent.token,
+    approverToken: accounts.acct_a.approver.token,
     startAnchor: (name) =>
       startNode(
         join(root, 'bench', 'anchors', `${name}.mjs`),
@@ -79,7 +58,7 @@ export async function startDoor() {
   const { embeddedUrl, postgresSpec, preparePostgres } =
     await import('../dist/supervisor/postgres.js');
   const { createHome } = await import('../dist/supervisor/home.js');
-  const home = newHome();
+  const home = newHome('bench');
   createHome(home);
   const port = await freePort();
   await preparePostgres({ home });
@@ -88,7 +67,7 @@ export async function startDoor() {
   await postgres.ready(60_000);
   const env = {
     ...process.env,
-    ...UNLIMITED,
+    ...NO_LIMITS,
     PORT: String(await freePort()),
     METRICS_PORT: String(await freePort()),
     DATABASE_URL: embeddedUrl(port),
@@ -152,15 +131,6 @@ export async function stopNode(child) {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** One HTTP exchange; answers status and body, and throws where the status is not one of `allowed`. */

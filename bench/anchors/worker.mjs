@@ -1,4 +1,4 @@
-// Anchor: a worker whose only workflow runs one activity that does nothing. Same SDK, same server, same cache size as ours.
+// Anchor: a worker whose workflows run one activity that does nothing. Same SDK, same server, same cache size as ours.
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 
@@ -7,7 +7,7 @@ const worker = await Worker.create({
   connection,
   taskQueue: 'anchor',
   workflowsPath: fileURLToPath(new URL('workflow.mjs', import.meta.url)),
-  activities: { nothing: async () => {} },
+  activities: { nothing: async () => {}, now: async () => Date.now() },
   maxCachedWorkflows: 300,
   workflowTaskPollerBehavior: { type: 'autoscaling' },
   activityTaskPollerBehavior: { type: 'autoscaling' },

@@ -1,23 +1,12 @@
 // The system under proof: `npm start` in a home of its own with the rig on, and a second API beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
+import { freePort, freePorts, newHome, NO_LIMITS } from '../rigging/own-copy.mjs';
 import { place, until } from '../rigging/place.mjs';
 import { projectFolder } from '../setup/files.mjs';
-
-const PORTS = [
-  'PORT',
-  'SANDBOX_PORT',
-  'SANDBOX_ADMIN_PORT',
-  'METRICS_PORT',
-  'TEMPORAL_PORT',
-  'TEMPORAL_UI_PORT',
-  'POSTGRES_PORT',
-];
 
 /** Times as in the fault tests: what is proved doesn't depend on them, and nobody waits for half a minute. */
 const SHORT_TIMES = {
@@ -28,14 +17,10 @@ const SHORT_TIMES = {
 };
 /** With a build and a new database, on a slow machine. */
 const START_WITHIN_MS = 180_000;
-/** What is looked for are wrong effects, not refusals. */
-const NO_LIMITS = { RATE_LIMIT_SUBMITS_PER_S: '1000000', RATE_LIMIT_READS_PER_S: '1000000' };
 
 /** Starts everything. `stop` ends it; the home is kept where `keep` is asked for, to look at its logs. */
 export async function startSystem() {
-  const home = mkdtempSync(join(tmpdir(), 'holdfast-prove-'));
-  // Where root runs this, Postgres is another user; closed to it, the data would lie elsewhere and outlive the home.
-  chmodSync(home, 0o755);
+  const home = newHome('prove');
   const env = {
     ...process.env,
     ...(await freePorts()),
@@ -141,18 +126,4 @@ async function ended(child, signal) {
   const end = once(child, 'exit');
   child.kill(signal);
   await end;
-}
-
-const freePorts = async () =>
-  Object.fromEntries(
-    await Promise.all(PORTS.map(async (name) => [name, String(await freePort())])),
-  );
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

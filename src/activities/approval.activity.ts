@@ -1,6 +1,5 @@
 // Waiting for people, and hearing of what they decided. The row says what was decided; the signatures in it say whether to believe that.
 import { checkDecision, parseDecision } from '../domain/approval-decision.ts';
-import type { Operation } from '../domain/operation.ts';
 import { readApproval } from '../store/approval-rows.ts';
 import { approvalToShow, showPreconditions } from '../store/approval-rounds.store.ts';
 import { expireApprovalIfDue } from '../store/approvals.store.ts';
@@ -56,26 +55,15 @@ export function createReceiveDecision(
   deps: ActivityDependencies,
 ): OperationActivities['receiveDecision'] {
   return async ({ operation_id: operationId }, sent) => {
-    const file = await readFile(deps.pool, operationId);
-    if (!file) return true;
-    if (!(await isBelieved(deps, file.operation, sent))) return false;
-    const standing = await standingOrAlert(deps, operationId);
-    return standing === undefined || standing === 'approved';
+    const { pool, desk, logger } = deps;
+    const operation = (await readFile(pool, operationId))?.operation;
+    if (!operation) return;
+    const named = parseDecision(sent)?.approval_id;
+    const approval = named === undefined ? undefined : await readApproval(pool, operationId, named);
+    const checked = checkDecision(sent, approval && { operation, approval }, desk);
+    if (typeof checked !== 'string') return;
+    // Nothing of what was sent goes any further: it is somebody's text.
+    await recordRefusedDecision(pool, operation, checked);
+    logger.warn({ operation_id: operationId, code: checked }, 'refused a decision past the desk');
   };
-}
-
-async function isBelieved(
-  { pool, desk, logger }: ActivityDependencies,
-  operation: Operation,
-  sent: unknown,
-): Promise<boolean> {
-  const { operationId } = operation;
-  const named = parseDecision(sent)?.approval_id;
-  const approval = named === undefined ? undefined : await readApproval(pool, operationId, named);
-  const checked = checkDecision(sent, approval && { operation, approval }, desk);
-  if (typeof checked !== 'string') return true;
-  // Nothing of what was sent goes any further: it is somebody's text.
-  await recordRefusedDecision(pool, operation, checked);
-  logger.warn({ operation_id: operationId, code: checked }, 'refused a decision past the desk');
-  return false;
 }

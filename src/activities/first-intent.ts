@@ -7,6 +7,7 @@ import { PRECONDITION_FRESHNESS_MS, type PreconditionAnswer } from '../domain/pr
 import { factsOf, isIntendedRepeat } from '../operations/policy-facts.ts';
 import { definitionOf } from '../operations/registry.ts';
 import type { FirstIntentReading } from '../store/first-intent.store.ts';
+import { isHeld } from '../store/holds.store.ts';
 import { policyBackground } from '../store/submitters.store.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { freshness } from './freshness.ts';
@@ -16,14 +17,19 @@ import { contactFor } from './provider-contact.ts';
 /** Shorter than a reading is good for, so that one that came can be used. */
 const READ_DEADLINE_MS = 4_000;
 
-/** `lastTry`: preconditions that still can't be read end an operation that nobody had to approve. */
+/**
+ * Undefined for intents after the first. `held`: an operator holds the operation back, and a provider isn't asked for what will not be
+ * sent. `lastTry`: preconditions that still can't be read end an operation that nobody had to approve.
+ */
 export async function readForFirstIntent(
   deps: ActivityDependencies,
   { operation, attempts }: OperationFile,
   requestBody: string,
   lastTry: boolean,
-): Promise<FirstIntentReading | undefined> {
+): Promise<FirstIntentReading | 'held' | undefined> {
   if (attempts.length > 0) return undefined;
+  const asksProvider = schemeOf(deps, operation) !== undefined;
+  if (asksProvider && (await isHeld(deps.pool, operation.operationId))) return 'held';
   const isFresh = freshness(PRECONDITION_FRESHNESS_MS);
   const [verdict, preconditions] = await Promise.all([
     verdictNow(deps, operation),
@@ -53,13 +59,18 @@ export async function readPreconditions(
   operation: Operation,
   requestBody: string,
 ): Promise<PreconditionAnswer | undefined> {
+  const scheme = schemeOf(deps, operation);
+  if (!scheme) return undefined;
   const provider = deps.providers(operation.connection);
-  const scheme = provider.adapter.preconditions;
-  if (!scheme?.kinds.includes(operation.kind)) return undefined;
   const { answer } = await observeCall(deps, operation, 'precondition', undefined, (traceparent) =>
     scheme.read(
       contactFor(operation, provider, { requestBody, deadlineMs: READ_DEADLINE_MS, traceparent }),
     ),
   );
   return answer;
+}
+
+function schemeOf({ providers }: ActivityDependencies, { connection, kind }: Operation) {
+  const scheme = providers(connection).adapter.preconditions;
+  return scheme?.kinds.includes(kind) ? scheme : undefined;
 }

@@ -40,6 +40,7 @@ export async function send(
     provider.adapter.requestFor(operation.kind, operation.command, operation.plan.target);
   const number = (attempts.at(-1)?.number ?? 0) + 1;
   const reading = await readForFirstIntent(deps, read, requestBody, lastTry);
+  if (reading === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };
   // From here on the intent is fresh or it isn't sent: measured from before the commit, so a stall inside it counts.
   const isFresh = freshness(SEND_FRESHNESS_MS);
   const intent = { number, purpose, requestBody, worker: deps.worker };

@@ -11,7 +11,7 @@ import {
 } from './precondition.ts';
 
 /** Asked anew this often, then nobody is asked any more: what changes faster than people decide is not for people to decide. */
-export const MOST_ROUNDS = 3;
+export const MOST_TIMES_ASKED_ANEW = 3;
 
 export interface FirstIntentFindings {
   /** What the policy says now; undefined where it is the one that decided at the claim. */

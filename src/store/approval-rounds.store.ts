@@ -1,7 +1,7 @@
 // Approvals that were overtaken before they were used, and those that replace them.
 import type { ApprovalRecord } from '../domain/approval-record.ts';
 import type { ApprovalRequirement } from '../domain/approval-requirement.ts';
-import { MOST_ROUNDS, type Difference } from '../domain/first-intent.ts';
+import { MOST_TIMES_ASKED_ANEW, type Difference } from '../domain/first-intent.ts';
 import { operationProblem } from '../domain/operation-problem.ts';
 import type { PolicyDecision } from '../domain/policy-decision.ts';
 import type { PreconditionValues } from '../domain/precondition.ts';
@@ -32,13 +32,10 @@ export async function askAnew(
   overtaken: ApprovalRecord | undefined,
   next: NextRound,
 ): Promise<'asked' | 'ended'> {
-  const events = overtaken ? [await voidApproval(db, file, overtaken)] : [];
-  if (overtaken && overtaken.round >= MOST_ROUNDS) {
-    const error = operationProblem(
-      'approval_expired',
-      `Overtaken ${MOST_ROUNDS} times; nothing was sent.`,
-    );
-    await moveOperation(db, file, file.now, { to: 'EXPIRED', error }, { events });
+  const events = overtaken ? [await voidApproval(db, file, overtaken, next.difference)] : [];
+  // The first one asks for the first time.
+  if (overtaken && overtaken.round > MOST_TIMES_ASKED_ANEW) {
+    await expireOvertaken(db, file, events);
     return 'ended';
   }
   await insertRound(db, file, overtaken, next);
@@ -54,13 +51,31 @@ export async function askAnew(
   return 'asked';
 }
 
+/** The stored bytes show the approval as void, as the row does. */
+async function expireOvertaken(
+  db: Queryable,
+  file: LockedFile,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const error = operationProblem(
+    'approval_expired',
+    `Asked anew ${MOST_TIMES_ASKED_ANEW} times and overtaken each time; nothing was sent.`,
+  );
+  const approval = file.approval && { ...file.approval, status: 'void' as const };
+  const change = { to: 'EXPIRED', error } as const;
+  await moveOperation(db, { ...file, approval }, file.now, change, { events });
+}
+
+/** The audit names what has changed, not its values: those are on the next card. */
 async function voidApproval(
   db: Queryable,
   { operation, now }: LockedFile,
   { approvalId }: ApprovalRecord,
+  difference: Difference,
 ): Promise<AuditEvent> {
   await db.query(`update approvals set status = 'void' where approval_id = $1`, [approvalId]);
-  const detail = { approval_id: approvalId, decision: 'void' };
+  const changed = Object.keys(difference);
+  const detail = { approval_id: approvalId, decision: 'void', changed };
   return { ...auditOf(operation, 'approval_decided', now), principalId: null, detail };
 }
 

@@ -2,6 +2,7 @@
 import type { ApprovalRecord, ApprovalVote } from '../domain/approval-record.ts';
 import { timeInJson } from './operation-rows.ts';
 import type { Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 type Row = Record<string, unknown>;
 
@@ -59,15 +60,17 @@ export async function readApproval(
   return rows[0] && approvalRecordFromRow(rows[0]);
 }
 
+const LATEST: Prepared = {
+  name: 'latest_approval',
+  text: `select ${APPROVAL_RECORD} from approvals p where p.operation_id = $1
+     order by p.round desc limit 1`,
+};
+
 /** The approval that an operation has now: that of its newest round. */
 export async function readLatestApproval(
   db: Queryable,
   operationId: string,
 ): Promise<ApprovalRecord | undefined> {
-  const { rows } = await db.query(
-    `select ${APPROVAL_RECORD} from approvals p where p.operation_id = $1
-     order by p.round desc limit 1`,
-    [operationId],
-  );
+  const { rows } = await run(db, LATEST, [operationId]);
   return rows[0] && approvalRecordFromRow(rows[0]);
 }

@@ -15,6 +15,7 @@ import {
 import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation, patchOperation, type Patch } from './transitions.store.ts';
 
@@ -54,6 +55,15 @@ export async function commitIntent(
   });
 }
 
+const LOCK_UNCHANGED: Prepared = {
+  name: 'lock_unchanged',
+  text: `select holdfast_now() as now, exists (
+       select 1 from grants g join principals p using (principal_id)
+       where g.principal_id = o.agent_id and g.kind = o.kind and p.disabled_at is null) as granted, ${IS_HELD} as held,
+       coalesce(o.safe_resend_until > holdfast_now(), false) as resendable
+     from operations o where operation_id = $1 and version = $2 for update of o`,
+};
+
 interface LockedRow {
   readonly now: string;
   readonly granted: boolean;
@@ -66,15 +76,8 @@ async function lockUnchanged(
   db: Queryable,
   { operation }: OperationFile,
 ): Promise<LockedRow | undefined> {
-  const { rows } = await db.query<LockedRow>(
-    `select holdfast_now() as now, exists (
-       select 1 from grants g join principals p using (principal_id)
-       where g.principal_id = o.agent_id and g.kind = o.kind and p.disabled_at is null) as granted, ${IS_HELD} as held,
-       coalesce(o.safe_resend_until > holdfast_now(), false) as resendable
-     from operations o where operation_id = $1 and version = $2 for update of o`,
-    [operation.operationId, operation.version],
-  );
-  return rows[0];
+  const { rows } = await run(db, LOCK_UNCHANGED, [operation.operationId, operation.version]);
+  return rows[0] as LockedRow | undefined;
 }
 
 async function beginAttempt(

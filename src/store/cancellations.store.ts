@@ -19,7 +19,7 @@ export async function cancelBeforeIntent(
     if (!file || !early) return file;
     const error = operationProblem('canceled');
     await db.query(
-      `update approvals set status = 'void' where operation_id = $1 and status = 'pending'`,
+      `update approvals set status = 'void' where operation_id = $1 and status in ('pending', 'approved')`,
       [operationId],
     );
     const approval = file.approval && { ...file.approval, status: 'void' as const };

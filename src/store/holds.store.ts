@@ -31,6 +31,15 @@ export const IS_HELD = `exists (
   select 1 from holds h
   where h.account_id in (o.account_id, '*') and h.connection in (o.connection, '*'))`;
 
+/** True while some hold applies to the operation. The intent asks again, in its own transaction. */
+export async function isHeld(db: Queryable, operationId: string): Promise<boolean> {
+  const { rows } = await db.query<{ held: boolean }>(
+    `select ${IS_HELD} as held from operations o where operation_id = $1`,
+    [operationId],
+  );
+  return rows[0]?.held ?? false;
+}
+
 /** A hold as the people of one account see it. */
 export interface ActiveHold {
   readonly scope: 'account' | 'all_accounts';

@@ -65,9 +65,6 @@ export interface OperationActivities {
   cancelBeforeIntent(input: OperationInput): Promise<void>;
   /** Milliseconds to wait on for the decision; null where nobody has to decide (any more). */
   approvalWait(input: OperationInput): Promise<number | null>;
-  /**
-   * Checks what came as a signal; whatever it is, it never throws for it. True where the operation waits for nobody (any more): it
-   * may be dispatched, which checks everything again.
-   */
-  receiveDecision(input: OperationInput, decision: unknown): Promise<boolean>;
+  /** Checks what came as a signal, and writes down where it is none of the desk's; whatever it is, it never throws for it. */
+  receiveDecision(input: OperationInput, decision: unknown): Promise<void>;
 }

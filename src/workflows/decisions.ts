@@ -1,5 +1,6 @@
 // Decisions that arrive as signals. The handler only takes them in; each is then handed to an activity that checks it, one after the
-// other, at whatever point the workflow is: also a signal that comes too early, too late or from nobody is looked at.
+// other, at whatever point the workflow is: also a signal that comes too early, too late or from nobody is looked at. Nobody waits for
+// that check: one that names the operation has the row read at once, and the first intent believes signatures in the row and nothing else.
 import { defaultPayloadConverter, type RawValue } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
 import type { OperationInput } from './activities.contract.ts';
@@ -14,7 +15,7 @@ const MOST_DECISIONS = 50;
 const LARGEST_BYTES = 8_192;
 
 export interface Decisions {
-  /** Hands decisions over until `close`; resolves when the last one was. Wakes the workflow where one is what it waits for. */
+  /** Hands decisions over until `close`; resolves when the last one was. */
   handOver(): Promise<void>;
   close(): void;
 }
@@ -28,10 +29,9 @@ export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decis
     const decision = readable(sent);
     const id = idOf(decision);
     // Signals may arrive twice (engine fact 7). What isn't handed over only has the row read again.
-    if (seen.has(id) || seen.size >= MOST_DECISIONS) {
-      wakeUp.wake();
-      return;
-    }
+    const isHandedOver = !seen.has(id) && seen.size < MOST_DECISIONS;
+    if (!isHandedOver || memberOf(decision, 'operation_id') === input.operation_id) wakeUp.wake();
+    if (!isHandedOver) return;
     seen.add(id);
     waiting.push(decision);
   });
@@ -43,7 +43,7 @@ export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decis
       for (;;) {
         await condition(() => closed || waiting.length > 0);
         if (waiting.length === 0) return;
-        if (await repeatable.receiveDecision(input, waiting.shift())) wakeUp.wake();
+        await repeatable.receiveDecision(input, waiting.shift());
       }
     },
   };
@@ -51,8 +51,12 @@ export function listenForDecisions(input: OperationInput, wakeUp: WakeUp): Decis
 
 /** A decision is named by its signature, whatever the order of its members; anything else by itself. */
 function idOf(decision: unknown): string {
-  const { signature } = (decision ?? {}) as { readonly signature?: unknown };
+  const signature = memberOf(decision, 'signature');
   return typeof signature === 'string' ? signature : JSON.stringify(decision);
+}
+
+function memberOf(decision: unknown, name: string): unknown {
+  return ((decision ?? {}) as Readonly<Record<string, unknown>>)[name];
 }
 
 /** Null for everything that can't be a decision: all of that is one thing. */

@@ -13,15 +13,13 @@ import type { DispatchStep, OperationInput } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
 import { listenForDecisions } from './decisions.ts';
 import { reconcileOperation } from './reconcile-operation.workflow.ts';
+import { MOST_STEPS_OF_A_RUN } from './run-length.ts';
 import { showEnd, showStart, showStep } from './visible.ts';
 import { listen, type WakeUp } from './wake-up.ts';
 
 /** Pauses while the database can't be reached: nothing is sent meanwhile, and nothing needs to be quick. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-
-/** A run that was held this often ends, so that its history stays short; the sweep starts the next one at the row. */
-const MOST_ROUNDS = 500;
 
 export async function executeOperation(input: OperationInput): Promise<void> {
   const wakeUp = listen();
@@ -39,7 +37,7 @@ export async function executeOperation(input: OperationInput): Promise<void> {
 }
 
 /**
- * Ends when a decision was believed, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
+ * Ends when a decision came, when the offer is over, or when somebody wants the row looked at. False where there was nothing to
  * wait for.
  */
 async function awaitDecision(input: OperationInput, wakeUp: WakeUp): Promise<boolean> {
@@ -59,7 +57,7 @@ async function sendUntilAnswered(input: OperationInput, wakeUp: WakeUp): Promise
   let attempt = 1;
   let unreadable = 0;
   let pauseMs = FIRST_PAUSE_MS;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let made = 0; made < MOST_STEPS_OF_A_RUN; made++) {
     await cancelIfAsked(input, wakeUp);
     const step = await dispatchOnce(input, attempt, unreadable);
     showStep(input, step);

@@ -3,11 +3,9 @@
 import { CancellationScope, TemporalFailure } from '@temporalio/workflow';
 import type { DispatchStep, OperationInput, RowSeen } from './activities.contract.ts';
 import { providerWrites, repeatable } from './activity-options.ts';
+import { MOST_STEPS_OF_A_RUN } from './run-length.ts';
 import { showStart, showStep } from './visible.ts';
 import { listen, type WakeUp } from './wake-up.ts';
-
-/** About twice what 72 hours of looks and one long hold need; the sweep starts the next run at the row. */
-const MOST_ROUNDS = 500;
 
 /** Answers how it stands at the end, for the run that waits for it. */
 export async function reconcileOperation(input: OperationInput): Promise<RowSeen | undefined> {
@@ -23,7 +21,7 @@ async function lookUntilSettled(
 ): Promise<RowSeen | undefined> {
   const firstLookMs = input.plan.reconcile.first_look_ms;
   let waitMs = firstLookMs;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let made = 0; made < MOST_STEPS_OF_A_RUN; made++) {
     await wakeUp.sleep(waitMs, 'until the next look');
     const step = await repeatable.lookUpOutcome(input);
     showStep(input, step);

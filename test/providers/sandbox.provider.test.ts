@@ -470,6 +470,19 @@ describe('the preconditions of a refund', () => {
     });
   });
 
+  it('are unmet where the provider still works on the payment', async () => {
+    const one = await provider();
+    await one.script('accepted_async');
+    const outcome = await one.send();
+    const payment = outcome.status === 'pending' ? String(outcome.reference) : '';
+    const asked = contact(one.url, { kind: 'refund', requestBody: refundOf(payment, '1.00') });
+    expect(await sandboxProvider.preconditions?.read(asked)).toMatchObject({
+      status: 'read',
+      values: { payment: 'pending' },
+      unmet: 'The provider shows the payment as pending.',
+    });
+  });
+
   it('are unmet where the provider does not show the payment', async () => {
     const one = await paid();
     expect(await one.read('1.00', { requestBody: refundOf('pay_never', '1.00') })).toMatchObject({

@@ -5,7 +5,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import type { Mode } from '../support/provider-control.ts';
-import { freshKey, startSystem, type RunningSystem } from '../support/running-system.ts';
+import {
+  freshKey,
+  startSystem,
+  type OperationView,
+  type RunningSystem,
+} from '../support/running-system.ts';
 import { until } from '../support/until.ts';
 
 const FOLDER = new URL('histories/', import.meta.url);
@@ -16,6 +21,8 @@ interface Scenario {
   readonly modes: readonly Mode[];
   readonly amount?: string;
   readonly plan?: Readonly<Record<string, unknown>>;
+  /** A refund of a payment that the provider doesn't show. */
+  readonly refunds?: true;
   readonly ends: string;
   /** The runs whose histories are kept. */
   readonly keeps: readonly ('execute' | 'reconcile')[];
@@ -38,6 +45,25 @@ const untilOpen = (key: string) =>
       .describe()
       .catch(() => undefined),
   );
+
+/** Whether the provider shows the payment that a refund is about. */
+async function showPaymentOf({ command }: OperationView, mode: 'up' | 'down'): Promise<void> {
+  const { body } = await system.read(String(command['payment_operation_id']));
+  await system.provider.lookups(String(body.provider.reference), mode);
+}
+
+async function refundHidden(key: string, plan: object): Promise<OperationView> {
+  const { body: payment } = await system.submit({ amount: '100.00', wait: 45 });
+  const command = { payment_operation_id: payment.operation_id, amount: '50.00', currency: 'USD' };
+  await system.planFor(payment.operation_id, { ...plan });
+  await system.provider.lookups(String(payment.provider.reference), 'down');
+  const { body } = await system.call('POST', '/agent/operations/refund', {
+    person: 'agent',
+    headers: { 'idempotency-key': key },
+    body: { ...command, reason: 'a recording' },
+  });
+  return body as unknown as OperationView;
+}
 
 const SCENARIOS: readonly Scenario[] = [
   { name: 'success', modes: ['ok'], ends: 'SUCCEEDED', keeps: EXECUTE },
@@ -120,6 +146,43 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'asked-anew',
+    modes: ['ok'],
+    amount: '5000.00',
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+    meanwhile: async (key, operationId) => {
+      // As if it had been claimed under a policy that asked nobody.
+      await system.pool.query(
+        `update operations set policy_decision = policy_decision ||
+           '{"policy_version": "older", "verdict": "allow", "approval": null}'
+         where operation_id = $1`,
+        [operationId],
+      );
+      await untilOpen(key);
+      const { body: first } = await system.read(operationId);
+      await system.decide(first);
+      const anew = await until('people are asked anew', async () => {
+        const { body } = await system.read(operationId);
+        return body.approval?.approval_id !== first.approval?.approval_id && body;
+      });
+      await system.decide(anew);
+    },
+  },
+  {
+    name: 'unreadable',
+    modes: ['ok'],
+    refunds: true,
+    plan: { refusal_delays_ms: [200, 300, 400, 60_000] },
+    ends: 'SUCCEEDED',
+    keeps: EXECUTE,
+    meanwhile: async (_, operationId) => {
+      await system.untilLookedUp(operationId, 2);
+      const { body } = await system.read(operationId);
+      await showPaymentOf(body, 'up');
+    },
+  },
+  {
     name: 'rejected',
     modes: [],
     amount: '5000.00',
@@ -162,7 +225,9 @@ describe.concurrent('recording', () => {
     const customer_id = `cus-${name}`;
     await system.planFor(customer_id, { dispatch, ...plan });
     await system.provider.script(key, ...modes);
-    const { body } = await system.submit({ key, customer_id, ...(amount ? { amount } : {}) });
+    const body = scenario.refunds
+      ? await refundHidden(key, plan)
+      : (await system.submit({ key, customer_id, ...(amount ? { amount } : {}) })).body;
     await scenario.meanwhile?.(key, body.operation_id);
     expect(await system.atRest(body.operation_id)).toMatchObject({ status: ends });
     const ids = {

@@ -86,6 +86,18 @@ describe('an approval', () => {
     expect(await decisionsOf(one)).toEqual([{ by: APPROVER, decision: 'approved' }]);
   });
 
+  it('is void once the operation was canceled, in the row and in the answer', async () => {
+    const one = await held(register);
+    await decide(register, one);
+    await cancelBeforeIntent(register.pool, one.id);
+    expect((await approvalNow(register, one)).status).toBe('void');
+    const { operation } = await stored(register, one.id);
+    expect(JSON.parse(operation.responseBody ?? '')).toMatchObject({
+      status: 'CANCELED',
+      approval: { status: 'void' },
+    });
+  });
+
   it('is stored as the desk signed it, and is what the engine is told', async () => {
     const one = await held(register);
     await decide(register, one);

@@ -80,10 +80,11 @@ async function expectAskedAnew(one: Held, difference: object) {
 const auditOf = async ({ id }: Pick<Held, 'id'>) =>
   (
     await register.rows(
-      `select type, detail ->> 'decision' as decision from audit_events where operation_id = $1 order by event_id`,
+      `select type, detail ->> 'decision' as decision, detail ->> 'changed' as changed
+       from audit_events where operation_id = $1 order by event_id`,
       [id],
     )
-  ).map(({ type, decision }) => [type, decision].filter(Boolean).join(' '));
+  ).map(({ type, decision, changed }) => [type, decision, changed].filter(Boolean).join(' '));
 
 describe('a policy that changed before the first intent', () => {
   it('and denies now ends the operation as REJECTED, approved or not', async () => {
@@ -127,7 +128,7 @@ describe('a policy that changed before the first intent', () => {
       'claimed',
       'approval_requested',
       'approval_decided approved',
-      'approval_decided void',
+      'approval_decided void ["policy"]',
       'approval_requested',
       'refused',
     ]);
@@ -194,10 +195,10 @@ describe('a target that changed before the first intent', () => {
     });
   });
 
-  it('three times ends the operation as EXPIRED', async () => {
-    const one = await approved('3');
+  it('again after people were asked anew three times ends the operation as EXPIRED', async () => {
+    const one = await approved('4');
     let asked = one;
-    for (const left of ['2', '1']) {
+    for (const left of ['3', '2', '1']) {
       expect(await tries(one, { preconditions: refundable(left) })).toBe('unapproved');
       asked = await nextOf(one);
       await decide(register, asked);
@@ -205,7 +206,10 @@ describe('a target that changed before the first intent', () => {
     expect(await tries(one, { preconditions: refundable('0') })).toBe('ended');
     const { operation, attempts } = await stored(register, one.id);
     expect({ status: operation.status, attempts }).toEqual({ status: 'EXPIRED', attempts: [] });
-    expect(await approvalNow(register, asked)).toMatchObject({ status: 'void', round: 3 });
+    expect(await approvalNow(register, asked)).toMatchObject({ status: 'void', round: 4 });
+    expect(JSON.parse(operation.responseBody ?? '')).toMatchObject({
+      approval: { approval_id: asked.approvalId, status: 'void' },
+    });
   });
 
   it('is asked about for as long as the first offer was made for', async () => {

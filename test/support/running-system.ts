@@ -40,6 +40,7 @@ export interface OperationView {
   readonly fingerprint: string;
   readonly approval: { readonly approval_id: string; readonly status: string } | null;
   readonly status: OperationState;
+  readonly command: Readonly<Record<string, unknown>>;
   readonly error: { readonly code: string } | null;
   readonly last_error: { readonly code: string } | null;
   readonly result: Readonly<Record<string, unknown>> | null;
@@ -90,6 +91,12 @@ interface DecideOptions {
   readonly account?: string;
   readonly person?: string;
   readonly api?: string;
+}
+
+interface CallOptions {
+  readonly person?: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface RunningApi extends TestProcess {
@@ -254,6 +261,23 @@ function createClient(firstApi: string, accounts: Accounts) {
         }),
       );
     },
+    /** Any other call to the API by a person of account `acct_a`. */
+    async call(
+      method: 'GET' | 'POST',
+      path: string,
+      { person = 'operator', body, headers = {} }: CallOptions = {},
+    ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
+      const type = body && { 'content-type': 'application/json' };
+      const answer = await request(`${firstApi}${path}`, {
+        method,
+        headers: { ...headersFor('acct_a', person), ...type, ...headers },
+        body: body ? JSON.stringify(body) : null,
+        reset: true,
+        headersTimeout: 60_000,
+      });
+      const json = (await answer.body.json()) as Record<string, unknown>;
+      return { status: answer.statusCode, body: json };
+    },
     /** As the operator of the account. */
     async read(operationId: string, options: ReadOptions = {}): Promise<ApiAnswer> {
       const { account, wait, api = firstApi } = options;
@@ -332,10 +356,13 @@ function observe(pool: Pool, client: ReturnType<typeof createClient>, provider: 
         [operationId],
       );
     },
-    /** Plans of this customer's operations get these members at the claim: they are data, so a test may freeze smaller numbers. */
-    async planFor(customerId: string, members: Readonly<Record<string, unknown>>): Promise<void> {
+    /**
+     * Plans of this customer's payments, or of what acts on this operation, get these members at the claim: they are data, so a test may
+     * freeze smaller numbers.
+     */
+    async planFor(subject: string, members: Readonly<Record<string, unknown>>): Promise<void> {
       await pool.query(PLAN_TRIGGER);
-      await pool.query('insert into test_plans values ($1, $2)', [customerId, members]);
+      await pool.query('insert into test_plans values ($1, $2)', [subject, members]);
     },
     /** Operations that nobody has settled and no person was asked about. */
     async openOperations(): Promise<string[]> {
@@ -351,11 +378,12 @@ function observe(pool: Pool, client: ReturnType<typeof createClient>, provider: 
 /** Under a lock: two tests at once must not both find the table missing. */
 const PLAN_TRIGGER = `
   select pg_advisory_xact_lock(hashtext('test_plans'));
-  create table if not exists test_plans (customer_id text primary key, members jsonb not null);
+  create table if not exists test_plans (subject text primary key, members jsonb not null);
   create or replace function test_plan() returns trigger language plpgsql as $$
     declare wanted jsonb;
     begin
-      select members into wanted from test_plans where customer_id = new.command ->> 'customer_id';
+      select members into wanted from test_plans
+      where subject in (new.command ->> 'customer_id', new.command ->> 'payment_operation_id');
       if found then
         new.plan := new.plan || (wanted - 'reconcile') || jsonb_build_object('reconcile',
           (new.plan -> 'reconcile') || coalesce(wanted -> 'reconcile', '{}'));

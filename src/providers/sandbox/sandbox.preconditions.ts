@@ -40,6 +40,10 @@ function refundableOf(
     const values = { payment: 'not found' };
     return { status: 'read', values, unmet: 'The provider does not show the payment.', evidence };
   }
+  if (payment.state !== 'done') {
+    const unmet = `The provider shows the payment as ${payment.state}.`;
+    return { status: 'read', values: { payment: payment.state }, unmet, evidence };
+  }
   const left = leftOf(payment);
   if (left === undefined) return { status: 'unavailable', evidence };
   const currency = String(sent['currency']);

@@ -143,6 +143,16 @@ describe('a policy that changed before the first intent', () => {
     expect(await approvalNow(register, next)).toMatchObject({ quorum: 2 });
   });
 
+  it('and allows it now sends nothing that still waits for people', async () => {
+    const one = await held(register);
+    expect(await tries(one, { verdict: ALLOW })).toBe('unapproved');
+    const { operation, attempts } = await stored(register, one.id);
+    expect({ status: operation.status, attempts }).toEqual({
+      status: 'AWAITING_APPROVAL',
+      attempts: [],
+    });
+  });
+
   it('and says as much or less voids nothing', async () => {
     const one = await approved();
     expect(await tries(one, { verdict: ALLOW })).toMatchObject({

@@ -2,7 +2,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../src/activities/send.ts';
 import type { DecisionVerifier } from '../../src/domain/approval-decision.ts';
-import type { ExecutionPlan } from '../../src/domain/execution-plan.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import { createApprovalWait } from '../../src/activities/approval.activity.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -24,7 +23,7 @@ import {
 import { createDesk, DESK, UNCHANGED } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
-import { begin, openRegister, stored, type Register } from '../support/register.ts';
+import { begin, claimed, openRegister, stored, type Register } from '../support/register.ts';
 
 let register: Register;
 beforeAll(async () => {
@@ -87,18 +86,22 @@ async function waits({ id }: Held, verifier = DESK.verifier) {
   return { ms, alerts: lines.length, counted: await unprovedCounted(deps) };
 }
 
-/** What a worker does that is told to send; the run knows the given plan, else that of the row. */
-async function sends({ id }: Held, known?: ExecutionPlan) {
+/** Gives the row the fingerprint of its command, which the register's claims have not; answers what a run of it is told. */
+async function inputOf({ id }: Pick<Held, 'id'>): Promise<OperationInput> {
   const { accountId, kind, kindVersion, command, plan } = (await stored(register, id)).operation;
   const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
   await register.rows('update operations set fingerprint = $2 where operation_id = $1', [
     id,
     fingerprint,
   ]);
+  return { operation_id: id, account_id: accountId, kind, fingerprint, plan };
+}
+
+/** What a worker does that is told to send. */
+async function sends(input: OperationInput) {
   const lines: string[] = [];
   const deps = depsOf(DESK.verifier, lines);
-  const input = { operation_id: id, account_id: accountId, kind, fingerprint, plan: known ?? plan };
-  const step = await send(deps, input, await stored(register, id), 'dispatch');
+  const step = await send(deps, input, await stored(register, input.operation_id), 'dispatch');
   return { step, alerts: lines.length, counted: await unprovedCounted(deps) };
 }
 
@@ -286,6 +289,7 @@ describe('a row that says more than the signatures', () => {
     await register.rows(ROW_SAYS_YES, [one.id]);
     expect(await begin(register, one.id)).toBe('unapproved');
     await expectNothingSent(one);
+    expect(await unprovedOf(one)).toHaveLength(1);
   });
 
   it('sends nothing where another state was written over the one that waits', async () => {
@@ -305,7 +309,7 @@ describe('a row that says more than the signatures', () => {
        where operation_id = $1`,
       [one.id],
     );
-    await sends(one, operation.plan);
+    await sends({ ...(await inputOf(one)), plan: operation.plan });
     await expectNothingSent(one, 'NEEDS_REVIEW');
   });
 
@@ -319,7 +323,11 @@ describe('a row that says more than the signatures', () => {
     await register.rows(`update operations set status = 'IN_PROGRESS' where operation_id = $1`, [
       one.id,
     ]);
-    expect(await sends(one)).toEqual({ step: { next: 'done' }, alerts: 1, counted: 1 });
+    expect(await sends(await inputOf(one))).toEqual({
+      step: { next: 'done' },
+      alerts: 1,
+      counted: 1,
+    });
     const { operation, attempts } = await stored(register, one.id);
     expect(operation).toMatchObject({ status: 'NEEDS_REVIEW', error: { code: 'command_changed' } });
     expect(attempts).toHaveLength(1);
@@ -331,6 +339,29 @@ describe('a row that says more than the signatures', () => {
     await register.shiftClock(HOUR_MS);
     expect(await waits(one)).toEqual({ ms: null, alerts: 0, counted: 0 });
     await expectNothingSent(one, 'EXPIRED');
+  });
+});
+
+describe('a command that was changed after the claim', () => {
+  it.each([
+    ['by itself', false],
+    ['with a fingerprint that fits', true],
+  ])('sends nothing, and a person looks: %s', async (_, fits) => {
+    const { id } = await claimed(register);
+    const input = await inputOf({ id });
+    await register.rows(
+      `update operations set command = command || '{"amount": "99.00"}' where operation_id = $1`,
+      [id],
+    );
+    if (fits) await inputOf({ id });
+    expect(await sends(input)).toMatchObject({ step: { next: 'done' } });
+    const { operation, attempts } = await stored(register, id);
+    expect(attempts).toEqual([]);
+    expect(operation).toMatchObject({
+      status: 'NEEDS_REVIEW',
+      reviewReason: 'command_changed',
+      command: { amount: '99.00' },
+    });
   });
 });
 

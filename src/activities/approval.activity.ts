@@ -9,6 +9,7 @@ import { recordRefusedDecision } from '../store/refused-decisions.store.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readPreconditions } from './first-intent.ts';
+import { alertUnproved } from './observe.ts';
 
 /** How soon the provider is asked again for what a card should show. */
 const SHOW_AGAIN_MS = 30_000;
@@ -42,12 +43,9 @@ async function showTarget(deps: ActivityDependencies, operationId: string): Prom
   return read?.status !== 'unavailable';
 }
 
-async function standingOrAlert({ pool, desk, logger }: ActivityDependencies, operationId: string) {
-  const standing = await approvalStanding(pool, operationId, desk);
-  if (standing === 'unproved') {
-    // Somebody wrote into the register, or this worker lacks a public key of the desk.
-    logger.error({ operation_id: operationId }, 'approved without proof: nothing is sent');
-  }
+async function standingOrAlert(deps: ActivityDependencies, operationId: string) {
+  const standing = await approvalStanding(deps.pool, operationId, deps.desk);
+  if (standing === 'unproved') alertUnproved(deps, operationId);
   return standing;
 }
 

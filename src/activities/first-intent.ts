@@ -38,19 +38,17 @@ export async function readForFirstIntent(
   return { verdict, preconditions, isFresh, lastTry, approvalId: `apr_${randomUUID()}` };
 }
 
-/** Undefined where the policy that decided at the claim is in force: it would say the same of the same. */
+/** Asked also where the policy hasn't changed: only what it says of the command itself proves that nobody had to be asked. */
 async function verdictNow(
   { policy, pool }: ActivityDependencies,
   operation: Operation,
-): Promise<PolicyVerdict | undefined> {
-  const inForce = policy();
-  if (inForce.version === operation.policyDecision?.policy_version) return undefined;
+): Promise<PolicyVerdict> {
   const definition = definitionOf(operation.kind, operation.kindVersion);
   if (!definition) throw new Error(`${operation.kind} ${operation.kindVersion} is not registered`);
   const { owner, targetCommand } = await policyBackground(pool, operation.operationId);
   const facts = factsOf(definition, { ...operation, owner }, targetCommand);
   const isTwin = operation.possibleDuplicateOf !== null && !isIntendedRepeat(operation.command);
-  return decide(inForce, { ...facts, possibleDuplicate: isTwin });
+  return decide(policy(), { ...facts, possibleDuplicate: isTwin });
 }
 
 /** Undefined for kinds that have none. */

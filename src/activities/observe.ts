@@ -63,6 +63,12 @@ export function observeIntent(
   logger.info(attributes, 'attempt begun');
 }
 
+/** Somebody wrote into the register, or this worker lacks a public key of the desk: a person has to find out which. */
+export function alertUnproved(deps: Watched, operationId: string): void {
+  deps.logger.error({ operation_id: operationId }, 'approved without proof: nothing is sent');
+  harmlessly(deps, ({ approvalsUnproved }) => approvalsUnproved.inc());
+}
+
 interface ObservedAttempt extends Timed<WriteOutcome> {
   readonly number: number;
   /** The state in which it was sent. */

@@ -10,7 +10,13 @@ import type { DispatchStep, OperationInput } from '../workflows/activities.contr
 import type { ActivityDependencies } from './dependencies.ts';
 import { readForFirstIntent } from './first-intent.ts';
 import { freshness } from './freshness.ts';
-import { observeAttempt, observeCall, observeIntent, type Timed } from './observe.ts';
+import {
+  alertUnproved,
+  observeAttempt,
+  observeCall,
+  observeIntent,
+  type Timed,
+} from './observe.ts';
 import { contactFor } from './provider-contact.ts';
 import { rowSeen } from './row-seen.ts';
 
@@ -45,7 +51,8 @@ export async function send(
   const isFresh = freshness(SEND_FRESHNESS_MS);
   const intent = { number, purpose, requestBody, worker: deps.worker };
   const begun = await commitIntent(deps.pool, read, intent, { desk: deps.desk, reading });
-  if (begun === 'ended') return { next: 'done' };
+  if (begun === 'unproved') alertUnproved(deps, operation.operationId);
+  if (begun === 'ended' || begun === 'unproved') return { next: 'done' };
   if (begun === 'unapproved') return { next: 'await_approval' };
   if (begun === 'unreadable') return { next: 'unreadable' };
   if (begun === 'held') return { next: 'held', in_ms: HELD_ASK_AGAIN_MS };

@@ -20,14 +20,11 @@ export async function evidenceOf(
   operationId: string,
 ): Promise<EvidenceBundle | undefined> {
   return withEvidence(pool, accountId, operationId, async (db, parts) => {
-    const { reduced: _, ...operation } = parts.row;
+    const operation = parts.row;
     const sealed = parts.events.flatMap(inPlace).toSorted((a, b) => a.sequence - b.sequence);
     const checkpoint = await readCheckpoint(db, accountId);
-    const disagreements = disagreementsOf(
-      parts.row,
-      parts.events.map(toldBy),
-      checkpoint === undefined,
-    );
+    const told = parts.events.map(toldBy);
+    const disagreements = disagreementsOf(parts, told, checkpoint === undefined);
     return {
       v: 1,
       operation,

@@ -48,7 +48,13 @@ export interface DecisionVerifier {
 export interface DecisionSubject {
   readonly operation: Pick<
     Operation,
-    'operationId' | 'accountId' | 'idempotencyKey' | 'fingerprint' | 'plan'
+    | 'operationId'
+    | 'accountId'
+    | 'idempotencyKey'
+    | 'fingerprint'
+    | 'plan'
+    | 'connection'
+    | 'providerToken'
   >;
   readonly approval: ApprovalRecord;
 }
@@ -56,7 +62,16 @@ export interface DecisionSubject {
 /** SHA-256 over what was agreed to beyond the command: editing any of it afterwards voids the signatures. */
 export function planHashOf({ operation, approval }: DecisionSubject): string {
   const { quorum, approvers, ownRequests: own_requests, preconditions } = approval;
-  const agreed = { plan: operation.plan, quorum, approvers, own_requests, preconditions };
+  const { plan, connection, providerToken: provider_token } = operation;
+  const agreed = {
+    plan,
+    connection,
+    provider_token,
+    quorum,
+    approvers,
+    own_requests,
+    preconditions,
+  };
   return sha256Hex(canonicalJson(agreed as unknown as JsonValue));
 }
 

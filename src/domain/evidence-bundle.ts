@@ -3,7 +3,7 @@ import type { AuditCheckpoint, AuditHead, AuditMembers } from './audit-chain.ts'
 import type { JsonValue } from './strict-json.ts';
 
 /** The row, without the command and the stored bytes: of those the digests. */
-interface OperationFacts {
+export interface OperationFacts {
   readonly operation_id: string;
   readonly account_id: string;
   readonly kind: string;
@@ -27,6 +27,12 @@ interface OperationFacts {
   readonly settled_at: string | null;
 }
 
+/** With further members that nothing is compared with. */
+export interface ApprovalFacts {
+  readonly approval_id: string;
+  readonly status: string;
+}
+
 /** Shows that entries are in a signed head, by the hashes of all that were sealed with it, and nothing of what those say. */
 export interface InclusionProof {
   /** From the entry that the head names as its first up to the one that it is of. */
@@ -40,7 +46,7 @@ export interface EvidenceBundle {
   /** What the policy said at the claim; null where it was not kept. */
   readonly policy_decision: JsonValue;
   /** Each as it was shown, with the signed word of everybody who decided. */
-  readonly approvals: readonly JsonValue[];
+  readonly approvals: readonly ApprovalFacts[];
   readonly attempts: readonly JsonValue[];
   /** What the provider and people said, without words: verdicts, ids, digests. */
   readonly statements: readonly JsonValue[];
@@ -56,18 +62,18 @@ export interface EvidenceBundle {
   readonly disagreements: readonly string[];
 }
 
-/** The row with what later rules may have taken from it. */
-export interface JudgedRow extends OperationFacts {
-  /** True where retention or erasure has replaced the stored bytes. */
-  readonly reduced: boolean;
+/** What is compared with the audit. */
+interface JudgedRows {
+  readonly row: OperationFacts;
+  readonly approvals: readonly ApprovalFacts[];
 }
 
 /**
- * Where the row says something else than the events of the operation, as sentences. `events` in the order in which they were written,
+ * Where the rows say something else than the events of the operation, as sentences. `events` in the order in which they were written,
  * those that are not sealed yet among them; `whole` is false where the oldest may be gone.
  */
 export function disagreementsOf(
-  row: JudgedRow,
+  { row, approvals }: JudgedRows,
   events: readonly AuditMembers[],
   whole: boolean,
 ): string[] {
@@ -77,10 +83,26 @@ export function disagreementsOf(
     ...(claimed ? disagreementsWithClaim(row, claimed) : []),
     ...disagreementsOnState(row, events),
     ...disagreementsOnResult(row, events),
+    ...(whole ? approvals.flatMap((approval) => disagreementOnApproval(approval, events)) : []),
   ];
 }
 
-function disagreementsWithClaim(row: JudgedRow, claimed: AuditMembers): string[] {
+/** What people decided has its event; a row that somebody wrote has none. */
+function disagreementOnApproval(
+  { approval_id: id, status }: ApprovalFacts,
+  events: readonly AuditMembers[],
+): string[] {
+  if (status !== 'approved' && status !== 'rejected') return [];
+  const decided = events.some(
+    ({ type, detail }) =>
+      type === 'approval_decided' &&
+      detail?.['approval_id'] === id &&
+      detail['decision'] === status,
+  );
+  return decided ? [] : [`approval ${id} is ${status}, and the audit has no such decision`];
+}
+
+function disagreementsWithClaim(row: OperationFacts, claimed: AuditMembers): string[] {
   const pairs: [string, unknown, unknown][] = [
     ['fingerprint', row.fingerprint, claimed.fingerprint],
     ['idempotency key', row.idempotency_key, claimed.key],
@@ -92,7 +114,7 @@ function disagreementsWithClaim(row: JudgedRow, claimed: AuditMembers): string[]
   );
 }
 
-function disagreementsOnState(row: JudgedRow, events: readonly AuditMembers[]): string[] {
+function disagreementsOnState(row: OperationFacts, events: readonly AuditMembers[]): string[] {
   const problems: string[] = [];
   let state: string | undefined;
   for (const { type, from, to } of events) {
@@ -109,15 +131,23 @@ function disagreementsOnState(row: JudgedRow, events: readonly AuditMembers[]): 
   return problems;
 }
 
-function disagreementsOnResult(row: JudgedRow, events: readonly AuditMembers[]): string[] {
+function disagreementsOnResult(row: OperationFacts, events: readonly AuditMembers[]): string[] {
   const last = events.findLast((one) => one.type === 'transition');
   if (!last) return [];
-  const stored = row.reduced || row.response_sha256 === (last.response_hash ?? null);
+  const stored = row.response_sha256 === (events.findLast(setsBytes)?.response_hash ?? null);
   const reference = last.provider_reference;
   return [
-    ...(stored ? [] : ['the stored bytes are not those of the last transition']),
+    ...(stored ? [] : ['the stored bytes are not those that the audit has the digest of']),
     ...(reference === undefined || reference === row.provider_reference
       ? []
       : ['the provider reference is not that of the last transition']),
   ];
+}
+
+/** Retention and erasure replace the stored bytes, and their event has the digest of the new ones. */
+function setsBytes({ type, detail }: AuditMembers): boolean {
+  const step = detail?.['step'];
+  return (
+    type === 'transition' || (type === 'resolved' && (step === 'erased' || step === 'expired'))
+  );
 }

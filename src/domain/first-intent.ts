@@ -1,7 +1,7 @@
 // What is found right before an operation is sent for the first time, and what follows. Nothing that was true when it was claimed or
 // approved is taken for true now (contract §7). A refused try and a resend ask none of this again.
 import type { ApprovalRecord } from './approval-record.ts';
-import { isStricter, type PolicyDecision } from './policy-decision.ts';
+import { asksForMore, type AgreedTerms } from './policy-decision.ts';
 import type { PolicyVerdict } from './policy.ts';
 import {
   driftBetween,
@@ -14,12 +14,10 @@ import {
 export const MOST_TIMES_ASKED_ANEW = 3;
 
 export interface FirstIntentFindings {
-  /** What the policy says now; undefined where it is the one that decided at the claim. */
-  readonly verdict: PolicyVerdict | undefined;
-  /** What it said then; null where that wasn't kept. */
-  readonly decided: PolicyDecision | null;
-  /** The approval that was given; undefined where none was asked for. */
-  readonly approval: Pick<ApprovalRecord, 'preconditions'> | undefined;
+  /** What the policy says now of what is about to be sent. What the row says that it said at the claim proves nothing. */
+  readonly verdict: PolicyVerdict;
+  /** The approval that was given, by its signatures; undefined where none was asked for. */
+  readonly approval: (Pick<ApprovalRecord, 'preconditions'> & AgreedTerms) | undefined;
   /** Principals who agreed and have lost the right to since. */
   readonly approversGone: readonly string[];
   /** Undefined for kinds that have none. */
@@ -46,7 +44,7 @@ export type FirstIntentStep =
 /** What follows from the findings. */
 export function judgeFirstIntent(findings: FirstIntentFindings): FirstIntentStep {
   const { verdict, preconditions } = findings;
-  if (verdict?.verdict === 'deny') return { step: 'reject' };
+  if (verdict.verdict === 'deny') return { step: 'reject' };
   if (preconditions?.status === 'unavailable') return { step: 'unreadable' };
   const difference = differenceOf(findings);
   if (Object.keys(difference).length > 0) return { step: 'ask', difference };
@@ -54,20 +52,15 @@ export function judgeFirstIntent(findings: FirstIntentFindings): FirstIntentStep
 }
 
 function differenceOf(findings: FirstIntentFindings): Difference {
-  const { verdict, approversGone } = findings;
+  const { verdict, approval, approversGone } = findings;
   const drift = driftSince(findings);
   return {
-    ...(verdict && isStricterNow(verdict, findings.decided)
+    ...(asksForMore(verdict, approval)
       ? { policy: { version: verdict.policyVersion, reasons: verdict.reasons } }
       : {}),
     ...(approversGone.length > 0 ? { approvers_gone: approversGone } : {}),
     ...(drift.length > 0 ? { preconditions: drift } : {}),
   };
-}
-
-/** True where what the policy asks now is more than what was given. */
-export function isStricterNow(verdict: PolicyVerdict, decided: PolicyDecision | null): boolean {
-  return decided === null ? verdict.verdict !== 'allow' : isStricter(verdict, decided);
 }
 
 /** Nothing has drifted from what nobody was shown. */

@@ -1,4 +1,5 @@
-// A verdict as it is stored with its operation, and whether a later one is stricter.
+// A verdict as it is stored with its operation, and whether a later one asks for more than people have agreed under.
+import type { ApprovalRequirement } from './approval-requirement.ts';
 import type { ApprovalTerms, PolicyVerdict, Verdict } from './policy.ts';
 
 /** The verdict that an operation was claimed under. Member names are persisted, and shown in previews and evidence. */
@@ -33,20 +34,21 @@ export function decisionOf(verdict: PolicyVerdict): PolicyDecision {
   };
 }
 
+/** Under which people were asked; it stands in the approval, and in what each of them signed. */
+export type AgreedTerms = Pick<ApprovalRequirement, 'quorum' | 'approvers' | 'ownRequests'>;
+
 /**
- * True where what was agreed to under the stored decision may no longer be enough: now denied, approval asked for where it was not, a
- * higher quorum, fewer approvers, or own requests no longer taken. A shorter time is none: an offer stands as long as it was made for.
+ * True where what was agreed to is not enough for this verdict: a denial, a question where nobody was asked, a higher quorum, fewer
+ * approvers, or own requests no longer taken. A shorter time is none: an offer stands as long as it was made for.
  */
-export function isStricter(now: PolicyVerdict, then: PolicyDecision): boolean {
-  if (now.verdict === 'allow') return false;
-  if (now.verdict === 'deny') return then.verdict !== 'deny';
-  if (then.verdict === 'deny') return false;
-  if (!then.approval) return true;
-  const { quorum, approvers, ownRequests } = now.requirement;
+export function asksForMore(verdict: PolicyVerdict, agreed: AgreedTerms | undefined): boolean {
+  if (verdict.verdict !== 'require_approval') return verdict.verdict === 'deny';
+  if (!agreed) return true;
+  const { quorum, approvers, ownRequests } = verdict.requirement;
   return (
-    quorum > then.approval.quorum ||
-    (then.approval.own_requests && !ownRequests) ||
-    isNarrower(approvers, then.approval.approvers)
+    quorum > agreed.quorum ||
+    (agreed.ownRequests && !ownRequests) ||
+    isNarrower(approvers, agreed.approvers)
   );
 }
 

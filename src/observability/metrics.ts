@@ -92,6 +92,11 @@ export function createWorkerMetrics() {
       labelNames: ['kind', 'adapter', 'result'],
       registers,
     }),
+    approvalsUnproved: new Counter({
+      name: 'holdfast_approvals_unproved_total',
+      help: 'How often an operation was found that its row calls approved and no valid signatures do. Nothing is sent for it; it is looked at again every ten minutes.',
+      registers,
+    }),
     chainsBroken: new Gauge({
       name: 'holdfast_audit_chains_broken',
       help: 'Accounts whose audit chain in the database is not the one whose signed heads are known: cut, changed or rewritten. Nothing is sealed onto them.',

@@ -1,6 +1,6 @@
 // What an evidence bundle is made of, as of one moment: a row and events that were read at two moments would seem to disagree.
 import type { AuditRecord } from '../domain/audit-chain.ts';
-import type { JudgedRow } from '../domain/evidence-bundle.ts';
+import type { ApprovalFacts, OperationFacts } from '../domain/evidence-bundle.ts';
 import type { JsonValue } from '../domain/strict-json.ts';
 import { AUDIT_ROW } from './audit-reading.store.ts';
 import type { Pool, Queryable } from './pool.ts';
@@ -14,9 +14,9 @@ export interface FiledEvent extends AuditRecord {
 }
 
 export interface EvidenceParts {
-  readonly row: JudgedRow;
+  readonly row: OperationFacts;
   readonly policyDecision: JsonValue;
-  readonly approvals: readonly JsonValue[];
+  readonly approvals: readonly ApprovalFacts[];
   readonly attempts: readonly JsonValue[];
   readonly statements: readonly JsonValue[];
   readonly events: readonly FiledEvent[];
@@ -35,7 +35,7 @@ export async function withEvidence<T>(
     if (!row) return undefined;
     return use(db, {
       ...row,
-      approvals: await objects(db, APPROVALS, operationId),
+      approvals: await objects<ApprovalFacts>(db, APPROVALS, operationId),
       attempts: await objects(db, ATTEMPTS, operationId),
       statements: await objects(db, STATEMENTS, operationId),
       events: await readEvents(db, operationId),
@@ -55,7 +55,6 @@ const ROW = `select json_build_object(
     'response_status', response_status, 'response_sha256', ${sha256Of('response_body')},
     'resolved_by', resolved_by) as facts,
     created_at, updated_at, settled_at,
-    coalesce(to_jsonb(o) ->> 'expired_at', to_jsonb(o) ->> 'erased_at') is not null as reduced,
     to_jsonb(o) -> 'policy_decision' as policy_decision
   from operations o where account_id = $1 and operation_id = $2`;
 
@@ -93,7 +92,11 @@ const STATEMENTS = `select type, attempt, verdict, at,
     ${sha256Of('detail::text')} as detail_sha256
   from evidence where operation_id = $1 order by evidence_id`;
 
-async function objects(db: Queryable, sql: string, operationId: string): Promise<JsonValue[]> {
+async function objects<T = JsonValue>(
+  db: Queryable,
+  sql: string,
+  operationId: string,
+): Promise<T[]> {
   const { rows } = await db.query(sql, [operationId]);
   return rows;
 }

@@ -3,10 +3,10 @@
 import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import type { ApprovalRecord } from '../domain/approval-record.ts';
 import { standingOf, type Standing } from '../domain/approval-rules.ts';
-import { isStricterNow, judgeFirstIntent, type Difference } from '../domain/first-intent.ts';
+import { judgeFirstIntent, type Difference } from '../domain/first-intent.ts';
 import { operationProblem } from '../domain/operation-problem.ts';
 import type { Operation, OperationFile } from '../domain/operation.ts';
-import { decisionOf } from '../domain/policy-decision.ts';
+import { asksForMore, decisionOf } from '../domain/policy-decision.ts';
 import type { PolicyVerdict } from '../domain/policy.ts';
 import type { PreconditionAnswer } from '../domain/precondition.ts';
 import type { Change } from '../domain/settlement.ts';
@@ -23,13 +23,14 @@ import { moveOperation } from './transitions.store.ts';
 
 /**
  * `ended`: the operation was ended by what was found. `unapproved`: people have to decide, or what they decided isn't proved. `unreadable`:
- * the provider doesn't say how the target stands. `again`: what was read is too old.
+ * the provider doesn't say how the target stands. `again`: what was read is too old. `unproved`: what an earlier try was begun with isn't
+ * proved, and a person looks now.
  */
-export type Hindrance = 'ended' | 'unapproved' | 'unreadable' | 'again';
+export type Hindrance = 'ended' | 'unapproved' | 'unreadable' | 'again' | 'unproved';
 
 /** What was read for a first intent, before its transaction. */
 export interface FirstIntentReading {
-  readonly verdict: PolicyVerdict | undefined;
+  readonly verdict: PolicyVerdict;
   readonly preconditions: PreconditionAnswer | undefined;
   /** True while the reading may be used. */
   readonly isFresh: () => boolean;
@@ -55,7 +56,7 @@ export async function checkBeforeFirstIntent(
   file: LockedFile,
   { desk, reading }: FirstIntentChecks,
 ): Promise<Hindrance | undefined> {
-  if (file.attempts.length > 0) return undefined;
+  if (file.attempts.length > 0) return checkBeforeLaterIntent(db, file, desk);
   if (!reading) throw new Error('a first intent without a reading');
   if (!needsApproval(file)) return judgeReading(db, file, undefined, reading);
   const approval = await readLatestApproval(db, file.operation.operationId);
@@ -68,18 +69,45 @@ export async function checkBeforeFirstIntent(
   return standing === 'approved' ? judgeReading(db, file, approval, reading) : 'unapproved';
 }
 
+/**
+ * A later try needs no new approval, but the one that the first was begun with must be there and proved, by the time it was used at.
+ * Otherwise somebody could write an earlier try into the ledger and never ask anybody.
+ */
+async function checkBeforeLaterIntent(
+  db: Queryable,
+  file: LockedFile,
+  desk: DecisionVerifier,
+): Promise<Hindrance | undefined> {
+  const { operation, now } = file;
+  if (!operation.plan.awaits_approval) return undefined;
+  const approval = await readLatestApproval(db, operation.operationId);
+  const usedAt = approval?.consumedAt;
+  if (
+    approval &&
+    usedAt &&
+    (await standingAt(db, operation, approval, usedAt, desk)) === 'approved'
+  )
+    return undefined;
+  if (approval) await auditUnproved(db, { operation, now }, approval.approvalId);
+  const error = operationProblem(
+    'command_changed',
+    'What people agreed to is not proved any more.',
+  );
+  await end(db, file, { to: 'NEEDS_REVIEW', reviewReason: 'command_changed', error });
+  return 'unproved';
+}
+
 async function judgeReading(
   db: Queryable,
   file: LockedFile,
   approval: ApprovalRecord | undefined,
   reading: FirstIntentReading,
 ): Promise<Hindrance | undefined> {
-  const { operation } = file;
+  const { accountId } = file.operation;
   const { verdict, preconditions } = reading;
   if (preconditions && !reading.isFresh()) return 'again';
-  const gone = approval ? await approversGone(db, operation.accountId, approval) : [];
-  const decided = operation.policyDecision;
-  const findings = { verdict, decided, approval, approversGone: gone, preconditions };
+  const gone = approval ? await approversGone(db, accountId, approval) : [];
+  const findings = { verdict, approval, approversGone: gone, preconditions };
   const judged = judgeFirstIntent(findings);
   switch (judged.step) {
     case 'send':
@@ -92,7 +120,7 @@ async function judgeReading(
         error: operationProblem('precondition_failed', judged.reason),
       });
     case 'ask': {
-      const next = nextRound(operation, reading, judged.difference);
+      const next = nextRound(approval, reading, judged.difference);
       const asked = await askAnew(db, file, approval, next);
       return asked === 'asked' ? 'unapproved' : 'ended';
     }
@@ -109,12 +137,12 @@ async function end(db: Queryable, file: LockedFile, change: Change): Promise<Hin
 }
 
 function nextRound(
-  { policyDecision }: Operation,
+  approval: ApprovalRecord | undefined,
   { approvalId, verdict, preconditions }: FirstIntentReading,
   difference: Difference,
 ): NextRound {
   const asks =
-    verdict?.verdict === 'require_approval' && isStricterNow(verdict, policyDecision)
+    verdict.verdict === 'require_approval' && asksForMore(verdict, approval)
       ? { requirement: verdict.requirement, decision: decisionOf(verdict) }
       : undefined;
   const shown = preconditions?.status === 'read' ? preconditions.values : null;
@@ -165,10 +193,20 @@ async function judgeApproval(
   desk: DecisionVerifier,
 ): Promise<Standing> {
   if (!approval || approval.consumedAt !== null) return 'pending';
-  const submitters = await submitterOwners(db, operation.operationId);
-  const standing = standingOf({ operation, approval }, submitters, now, desk);
+  const standing = await standingAt(db, operation, approval, now, desk);
   if (standing === 'unproved') await auditUnproved(db, { operation, now }, approval.approvalId);
   return standing;
+}
+
+async function standingAt(
+  db: Queryable,
+  operation: Operation,
+  approval: ApprovalRecord,
+  at: string,
+  desk: DecisionVerifier,
+): Promise<Standing> {
+  const submitters = await submitterOwners(db, operation.operationId);
+  return standingOf({ operation, approval }, submitters, at, desk);
 }
 
 /** Once for each approval, however often it is looked at. */

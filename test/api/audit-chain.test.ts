@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
+import { personalMembersOf } from '../../src/operations/registry.ts';
+import { expireIfDue } from '../../src/store/personal-data.store.ts';
 import { headText, type AuditHead } from '../../src/domain/audit-chain.ts';
 import type { EvidenceBundle } from '../../src/domain/evidence-bundle.ts';
 import { sha256Hex } from '../../src/domain/sha256.ts';
@@ -210,7 +212,7 @@ describe('the evidence of an operation', () => {
       `provider_reference = 'pay_other'`,
       'the provider reference is not that of the last transition',
     ],
-    [`response_body = '{}'`, 'the stored bytes are not those of the last transition'],
+    [`response_body = '{}'`, 'the stored bytes are not those that the audit has the digest of'],
     [`idempotency_key = 'other'`, 'the idempotency key of the row is not the one that was claimed'],
     [`agent_run = 'other'`, 'the agent run of the row is not the one that was claimed'],
   ])('says where the row was changed: %s', async (change, disagreement) => {
@@ -240,17 +242,62 @@ describe('the evidence of an operation', () => {
     });
   });
 
-  it('stays whole when what is personal is erased', async () => {
-    const id = await paid();
-    await register.rows(
-      `update operations set command = '{}', response_body = '{"reduced": true}' where operation_id = $1`,
-      [id],
+  it('says where an approval was written that nobody gave', async () => {
+    const { body } = await api.submit(newKey(), paymentBody({ amount: '5000.00' }));
+    const id = String(body['operation_id']);
+    const { approval_id: approvalId } = body['approval'] as { approval_id: string };
+    await attack(
+      register,
+      `update approvals set status = 'approved' where approval_id = '${approvalId}'`,
     );
-    await register.rows(`update evidence set detail = '{}' where operation_id = $1`, [id]);
-    expect(await sealer.verify('acct_a')).toMatchObject({ ok: true });
-    const report = verifyEvidence(await evidenceOf(id), sealer.keys.verifier);
-    expect(report).toMatchObject({ first_bad: null, signatures: 'valid' });
+    expect(await evidenceOf(id)).toMatchObject({
+      consistent: false,
+      disagreements: [`approval ${approvalId} is approved, and the audit has no such decision`],
+    });
   });
+
+  it('agrees with approvals that people gave or refused', async () => {
+    for (const action of ['approve', 'reject']) {
+      const { body } = await api.submit(newKey(), paymentBody({ amount: '5000.00' }));
+      const { approval_id: approvalId } = body['approval'] as { approval_id: string };
+      const said = await api.call('POST', `/approvals/${approvalId}/${action}`, {
+        as: 'acct_a.approver',
+        headers: { 'content-type': 'application/json' },
+        body: { fingerprint: body['fingerprint'] },
+      });
+      expect(said.status).toBe(200);
+      await sealer.sealAll('acct_a');
+      const bundle = await evidenceOf(String(body['operation_id']));
+      expect(bundle).toMatchObject({ consistent: true, disagreements: [] });
+    }
+  });
+
+  const removals: [string, (id: string) => Promise<unknown>][] = [
+    [
+      'an operator erases it',
+      (id) => api.call('POST', `/operator/operations/${id}/erase`, { as: 'acct_a.operator' }),
+    ],
+    ['retention takes it', (id) => expireIfDue(register.pool, id, 0, personalMembersOf)],
+  ];
+  it.each(removals)(
+    'stays whole, and agrees with its row, when what is personal goes: %s',
+    async (_, take) => {
+      const id = await paid();
+      await take(id);
+      const after = await api.call('GET', `/agent/operations/${id}`);
+      expect(after.text).not.toContain('cus_1');
+      await sealer.sealAll('acct_a');
+      expect(await sealer.verify('acct_a')).toMatchObject({ ok: true, signatures: 'valid' });
+      const bundle = await evidenceOf(id);
+      expect(bundle).toMatchObject({ consistent: true, disagreements: [], unsealed: 0 });
+      expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true });
+      await attack(
+        register,
+        `update operations set response_body = '{}' where operation_id = '${id}'`,
+      );
+      expect(await evidenceOf(id)).toMatchObject({ consistent: false });
+    },
+  );
 
   it('agrees with its row whatever state the operation is in', async () => {
     for (const outcome of [OUTCOMES.failed, OUTCOMES.unknown, OUTCOMES.pending]) {

@@ -106,7 +106,7 @@ describe('the body', () => {
     expect(codeOf(await submitText(text))).toEqual([422, 'invalid_command']);
   });
 
-  it('with __proto__ or any other unknown member is refused, naming it', async () => {
+  it('with an unknown member, a prototype among them, is refused, naming it', async () => {
     for (const name of ['__proto__', 'constructor', 'surprise', 'a/b~c']) {
       const answer = await submitText(`{${members()},${JSON.stringify(name)}:{"amount":"1.00"}}`);
       expect(codeOf(answer)).toEqual([422, 'invalid_command']);

@@ -144,6 +144,17 @@ describe('a token', () => {
     },
   );
 
+  it.each(['RS512', 'ES384'])(
+    'signed by %s is 401, also with a key of the issuer: only what is listed is taken',
+    async (alg) => {
+      const key = await newSigningKey(`k-${alg}`, alg);
+      issuer.served.keys = [...issuer.served.keys, key];
+      expect((await send({ key })).status).toBe(401);
+      expect((await send()).status).toBe(200);
+      issuer.served.keys = issuer.served.keys.filter((one) => one !== key);
+    },
+  );
+
   it('that is huge is refused before anybody looks at it', async () => {
     const asked = issuer.served.asked;
     expect((await send({ claims: { roles: ['operators', 'x'.repeat(9_000)] } })).status).toBe(401);

@@ -5,6 +5,8 @@ import { offeredSeries, problemsOf, seriesIn } from '../support/promql.ts';
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string };
 }
 
@@ -59,6 +61,18 @@ describe('every alert', () => {
       /sum[^(]*\((?!max)[^)]*holdfast_(open|oldest|operations|outbox|sweep|retention|audit)/,
     );
   });
+});
+
+describe('the alerts together', () => {
+  it.each(['holdfast_approvals_unproved_total', 'holdfast_audit_chains_broken'])(
+    'wake somebody at once where %s says that somebody wrote into the database',
+    (metric) => {
+      const asking = alerts.filter(({ expr }) => expr.includes(metric));
+      expect(asking.map(({ labels, for: after }) => [labels.severity, after])).toEqual([
+        ['page', '0m'],
+      ]);
+    },
+  );
 });
 
 describe('the dashboard', () => {

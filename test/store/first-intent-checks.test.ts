@@ -134,6 +134,26 @@ describe('a policy that changed before the first intent', () => {
     ]);
   });
 
+  it('asks for more than people were asked for, where somebody had made the terms laxer before they agreed', async () => {
+    const one = await held(register, { quorum: 2 });
+    await register.rows('update approvals set quorum = 1 where approval_id = $1', [one.approvalId]);
+    await decide(register, one);
+    expect(await approvalNow(register, one)).toMatchObject({ status: 'approved' });
+    expect(await tries(one, { verdict: ASK_TWO })).toBe('unapproved');
+    const next = await expectAskedAnew(one, { policy: { version: because.policyVersion } });
+    expect(await approvalNow(register, next)).toMatchObject({ quorum: 2 });
+  });
+
+  it('and allows it now sends nothing that still waits for people', async () => {
+    const one = await held(register);
+    expect(await tries(one, { verdict: ALLOW })).toBe('unapproved');
+    const { operation, attempts } = await stored(register, one.id);
+    expect({ status: operation.status, attempts }).toEqual({
+      status: 'AWAITING_APPROVAL',
+      attempts: [],
+    });
+  });
+
   it('and says as much or less voids nothing', async () => {
     const one = await approved();
     expect(await tries(one, { verdict: ALLOW })).toMatchObject({

@@ -9,7 +9,7 @@ import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createWorkerMetrics } from '../../src/observability/metrics.ts';
 import type { OperationInput } from '../../src/workflows/activities.contract.ts';
 import { sandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
-import { commitIntent } from '../../src/store/attempts.store.ts';
+import { commitIntent, storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import { consumeApproval } from '../../src/store/first-intent.store.ts';
 import {
   addApprovers,
@@ -21,8 +21,9 @@ import {
   type Held,
 } from '../support/approvers.ts';
 import { createDesk, DESK, UNCHANGED } from '../support/desk.ts';
+import { OUTCOMES } from '../support/operation-file.ts';
 import { SHIPPED_POLICY } from '../support/policy.ts';
-import { begin, openRegister, stored, type Register } from '../support/register.ts';
+import { begin, claimed, openRegister, stored, type Register } from '../support/register.ts';
 
 let register: Register;
 beforeAll(async () => {
@@ -80,8 +81,33 @@ const depsOf = (verifier: DecisionVerifier, lines: string[] = []) => ({
 /** What the worker tells a workflow that waits, and what it logs meanwhile. */
 async function waits({ id }: Held, verifier = DESK.verifier) {
   const lines: string[] = [];
-  const input = { operation_id: id } as OperationInput;
-  return { ms: await createApprovalWait(depsOf(verifier, lines))(input), alerts: lines.length };
+  const deps = depsOf(verifier, lines);
+  const ms = await createApprovalWait(deps)({ operation_id: id } as OperationInput);
+  return { ms, alerts: lines.length, counted: await unprovedCounted(deps) };
+}
+
+/** Gives the row the fingerprint of its command, which the register's claims have not; answers what a run of it is told. */
+async function inputOf({ id }: Pick<Held, 'id'>): Promise<OperationInput> {
+  const { accountId, kind, kindVersion, command, plan } = (await stored(register, id)).operation;
+  const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
+  await register.rows('update operations set fingerprint = $2 where operation_id = $1', [
+    id,
+    fingerprint,
+  ]);
+  return { operation_id: id, account_id: accountId, kind, fingerprint, plan };
+}
+
+/** What a worker does that is told to send. */
+async function sends(input: OperationInput) {
+  const lines: string[] = [];
+  const deps = depsOf(DESK.verifier, lines);
+  const step = await send(deps, input, await stored(register, input.operation_id), 'dispatch');
+  return { step, alerts: lines.length, counted: await unprovedCounted(deps) };
+}
+
+async function unprovedCounted({ metrics }: ReturnType<typeof depsOf>): Promise<number> {
+  const { values } = await metrics.approvalsUnproved.get();
+  return values[0]?.value ?? 0;
 }
 
 describe('the first intent of what a person approved', () => {
@@ -137,6 +163,41 @@ describe('the first intent of what a person approved', () => {
     expect(file.attempts).toEqual([]);
     const again = consumeApproval(register.pool, file, new Date().toISOString());
     await expect(again).rejects.toThrow('used before');
+  });
+});
+
+describe('a later intent of what a person approved', () => {
+  async function refusedOnce(): Promise<Held> {
+    const one = await held(register);
+    await decide(register, one);
+    await begin(register, one.id);
+    await storeAttemptOutcome(register.pool, one.id, 1, OUTCOMES.not_sent);
+    return one;
+  }
+
+  it('needs no new approval, also when the offer is over', async () => {
+    const one = await refusedOnce();
+    await register.shiftClock(HOUR_MS);
+    expect(await begin(register, one.id)).toMatchObject({ operation: { status: 'IN_PROGRESS' } });
+    expect((await stored(register, one.id)).attempts).toHaveLength(2);
+  });
+
+  it.each([
+    ['plan', `update operations set plan = plan || '{"provider_deadline_ms": 1}'`],
+    ['connection', `update operations set connection = 'sandbox_acct_b'`],
+    ['provider token', `update operations set provider_token = 'another'`],
+    ['moment of its use', `update approvals set consumed_at = consumed_at + interval '2 hours'`],
+    ['end of the offer', `update approvals set expires_at = expires_at + interval '1 day'`],
+    ['standing of the approval', `update approvals set status = 'pending'`],
+  ])('goes to a person where the %s was changed after it', async (_, change) => {
+    const one = await refusedOnce();
+    await register.rows(`${change} where operation_id = $1`, [one.id]);
+    expect(await begin(register, one.id)).toBe('unproved');
+    const { operation, attempts } = await stored(register, one.id);
+    expect({ status: operation.status, attempts: attempts.length }).toEqual({
+      status: 'NEEDS_REVIEW',
+      attempts: 1,
+    });
   });
 });
 
@@ -203,7 +264,7 @@ describe('a row that says more than the signatures', () => {
     await expectNothingSent(one);
     const detail = { code: 'approval_unproved', approval_id: one.approvalId };
     expect(await unprovedOf(one)).toEqual([{ principal_id: null, detail }]);
-    expect(await waits(one)).toEqual({ ms: 10 * 60_000, alerts: 1 });
+    expect(await waits(one)).toEqual({ ms: 10 * 60_000, alerts: 1, counted: 1 });
   });
 
   it('sends nothing where a quorum was made smaller after one had agreed', async () => {
@@ -228,6 +289,7 @@ describe('a row that says more than the signatures', () => {
     await register.rows(ROW_SAYS_YES, [one.id]);
     expect(await begin(register, one.id)).toBe('unapproved');
     await expectNothingSent(one);
+    expect(await unprovedOf(one)).toHaveLength(1);
   });
 
   it('sends nothing where another state was written over the one that waits', async () => {
@@ -247,23 +309,59 @@ describe('a row that says more than the signatures', () => {
        where operation_id = $1`,
       [one.id],
     );
-    const { accountId, kind, kindVersion, command, plan } = operation;
-    const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
-    await register.rows('update operations set fingerprint = $2 where operation_id = $1', [
-      one.id,
-      fingerprint,
-    ]);
-    const input = { operation_id: one.id, account_id: accountId, kind, fingerprint, plan };
-    await send(depsOf(DESK.verifier), input, await stored(register, one.id), 'dispatch');
+    await sends({ ...(await inputOf(one)), plan: operation.plan });
     await expectNothingSent(one, 'NEEDS_REVIEW');
+  });
+
+  it('goes to a person where an earlier try was written into the ledger, that nobody approved', async () => {
+    const one = await held(register);
+    await register.rows(
+      `insert into attempts (operation_id, number, purpose, request_body, started_at, ended_at, outcome, worker)
+       values ($1, 1, 'dispatch', '{}', holdfast_now(), holdfast_now(), 'not_sent', 'nobody')`,
+      [one.id],
+    );
+    await register.rows(`update operations set status = 'IN_PROGRESS' where operation_id = $1`, [
+      one.id,
+    ]);
+    expect(await sends(await inputOf(one))).toEqual({
+      step: { next: 'done' },
+      alerts: 1,
+      counted: 1,
+    });
+    const { operation, attempts } = await stored(register, one.id);
+    expect(operation).toMatchObject({ status: 'NEEDS_REVIEW', error: { code: 'command_changed' } });
+    expect(attempts).toHaveLength(1);
   });
 
   it('is over like every other when its time is', async () => {
     const one = await held(register);
     await register.rows(ROW_SAYS_YES, [one.id]);
     await register.shiftClock(HOUR_MS);
-    expect(await waits(one)).toEqual({ ms: null, alerts: 0 });
+    expect(await waits(one)).toEqual({ ms: null, alerts: 0, counted: 0 });
     await expectNothingSent(one, 'EXPIRED');
+  });
+});
+
+describe('a command that was changed after the claim', () => {
+  it.each([
+    ['by itself', false],
+    ['with a fingerprint that fits', true],
+  ])('sends nothing, and a person looks: %s', async (_, fits) => {
+    const { id } = await claimed(register);
+    const input = await inputOf({ id });
+    await register.rows(
+      `update operations set command = command || '{"amount": "99.00"}' where operation_id = $1`,
+      [id],
+    );
+    if (fits) await inputOf({ id });
+    expect(await sends(input)).toMatchObject({ step: { next: 'done' } });
+    const { operation, attempts } = await stored(register, id);
+    expect(attempts).toEqual([]);
+    expect(operation).toMatchObject({
+      status: 'NEEDS_REVIEW',
+      reviewReason: 'command_changed',
+      command: { amount: '99.00' },
+    });
   });
 });
 
@@ -272,14 +370,18 @@ describe('the wait for people', () => {
     const one = await held(register);
     expect((await waits(one)).ms).toBeGreaterThan(HOUR_MS - 60_000);
     await decide(register, one);
-    expect(await waits(one)).toEqual({ ms: null, alerts: 0 });
+    expect(await waits(one)).toEqual({ ms: null, alerts: 0, counted: 0 });
   });
 
   it('goes on where this worker lacks the key, and ends once it has it', async () => {
     const one = await held(register);
     await decide(register, one);
-    expect(await waits(one, createDesk().verifier)).toEqual({ ms: 10 * 60_000, alerts: 1 });
-    expect(await waits(one)).toEqual({ ms: null, alerts: 0 });
+    expect(await waits(one, createDesk().verifier)).toEqual({
+      ms: 10 * 60_000,
+      alerts: 1,
+      counted: 1,
+    });
+    expect(await waits(one)).toEqual({ ms: null, alerts: 0, counted: 0 });
     expect(await begin(register, one.id)).toMatchObject({ operation: { status: 'IN_PROGRESS' } });
   });
 });

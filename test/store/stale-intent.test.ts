@@ -27,7 +27,7 @@ async function sendWith(duringCommit: () => void) {
   const fingerprint = fingerprintOf({ accountId, kind, kindVersion, command });
   await claim(register.pool, { ...wanted, operation: { ...wanted.operation, fingerprint } });
   const file = await stored(register, operationId);
-  const { plan, policyDecision } = file.operation;
+  const { plan } = file.operation;
   const write = vi.fn(async (): Promise<WriteOutcome> => OUTCOMES.succeeded);
   const connection = {
     name: 'sandbox_acct_a',
@@ -38,13 +38,13 @@ async function sendWith(duringCommit: () => void) {
     accounts: [accountId],
     kinds: [kind],
   } as const;
-  register.pool.once('acquire', duringCommit);
+  // The first connection is for what the policy is told, the second one for the intent.
+  register.pool.once('acquire', () => register.pool.once('acquire', duringCommit));
   await send(
     {
       pool: register.pool,
       providers: () => ({ connection, adapter: { ...sandboxProvider, write }, credential: 'x' }),
-      // The policy of the claim: another one would be asked about the operation first.
-      policy: () => ({ ...SHIPPED_POLICY, version: policyDecision?.policy_version ?? '' }),
+      policy: () => SHIPPED_POLICY,
       desk: DESK.verifier,
       worker: 'w-1',
       logger: pino({ level: 'silent' }),

@@ -32,7 +32,12 @@ export const DESK = createDesk();
 export const UNCHANGED: FirstIntentChecks = {
   desk: DESK.verifier,
   reading: {
-    verdict: undefined,
+    verdict: {
+      verdict: 'allow',
+      rules: ['a-test'],
+      reasons: ['a test'],
+      policyVersion: 'unchanged',
+    },
     preconditions: undefined,
     isFresh: () => true,
     lastTry: false,

@@ -76,6 +76,8 @@ describe('a signed decision', () => {
     ['key', about({ idempotencyKey: 'key-2' })],
     ['fingerprint', about({ fingerprint: 'cd'.repeat(32) })],
     ['plan', about({ plan: { ...planOf(), provider_deadline_ms: 1 } })],
+    ['connection', about({ connection: 'sandbox_acct_b' })],
+    ['provider token', about({ providerToken: 'another-token' })],
     ['target', about({ plan: { ...planOf(), target: TARGET } })],
     ['approval', about({}, { approvalId: 'apr_2' })],
     ['quorum', about({}, { quorum: 2 })],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { judgeFirstIntent, type FirstIntentFindings } from '../../src/domain/first-intent.ts';
-import { decisionOf } from '../../src/domain/policy-decision.ts';
 import type { PolicyVerdict } from '../../src/domain/policy.ts';
 
 const because = { rules: ['r'], reasons: ['now'], policyVersion: 'v2' };
@@ -21,13 +20,15 @@ const ask = (quorum: number): PolicyVerdict => ({
 const read = (refundable: string, unmet: string | null = null) =>
   ({ status: 'read', values: { refundable }, unmet, evidence: {} }) as const;
 const UNREADABLE = { status: 'unavailable', evidence: {} } as const;
-const shown = (refundable: string | null) => ({
+const shown = (refundable: string | null, quorum = 1) => ({
   preconditions: refundable === null ? null : { refundable },
+  quorum,
+  approvers: null,
+  ownRequests: false,
 });
 
 const NOTHING: FirstIntentFindings = {
-  verdict: undefined,
-  decided: decisionOf(ALLOW),
+  verdict: ALLOW,
   approval: undefined,
   approversGone: [],
   preconditions: undefined,
@@ -36,15 +37,9 @@ const NOTHING: FirstIntentFindings = {
 describe('a first intent', () => {
   it.each<[string, Partial<FirstIntentFindings>]>([
     ['nothing has changed', {}],
-    ['another policy says the same', { verdict: ALLOW }],
-    [
-      'another policy asks for less',
-      { verdict: ALLOW, decided: decisionOf(ask(1)), approval: shown(null) },
-    ],
-    [
-      'another policy asks for as much',
-      { verdict: ask(1), decided: decisionOf(ask(1)), approval: shown(null) },
-    ],
+    ['the policy asks nobody any more', { verdict: ALLOW, approval: shown(null) }],
+    ['the policy asks for less', { verdict: ask(1), approval: shown(null, 2) }],
+    ['the policy asks for as much', { verdict: ask(2), approval: shown(null, 2) }],
     ['the target is as it was shown', { approval: shown('10'), preconditions: read('10') }],
     ['nothing was shown of the target', { approval: shown(null), preconditions: read('10') }],
     ['the precondition holds', { preconditions: read('10') }],
@@ -67,13 +62,8 @@ describe('a first intent', () => {
       { policy: { version: 'v2', reasons: ['now'] } },
     ],
     [
-      'nobody knows what the policy said then',
-      { verdict: ask(1), decided: null },
-      { policy: { version: 'v2', reasons: ['now'] } },
-    ],
-    [
       'the policy asks for more people',
-      { verdict: ask(2), decided: decisionOf(ask(1)), approval: shown(null) },
+      { verdict: ask(2), approval: shown(null) },
       { policy: { version: 'v2', reasons: ['now'] } },
     ],
     [

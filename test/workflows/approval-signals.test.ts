@@ -283,4 +283,51 @@ describe.concurrent('a row that somebody has written "approved" into', () => {
       'decision_malformed',
     ]);
   });
+
+  it('is asked about anew where the whole row says that nobody ever had to be asked', async () => {
+    const one = await waiting();
+    await runOf(one).terminate('a test');
+    // Everything that the claim had written about approval, so that the next run is told of none either.
+    await system.pool.query('delete from approvals where operation_id = $1', [one.operation_id]);
+    await system.pool.query(
+      `update operations set status = 'PENDING', plan = plan || '{"awaits_approval": false}',
+         policy_decision = policy_decision || '{"verdict": "allow", "approval": null}'
+       where operation_id = $1`,
+      [one.operation_id],
+    );
+    await system.sweepNow(one.operation_id);
+    await until(
+      'a person is asked',
+      async () => (await system.statusOf(one.operation_id)) === 'AWAITING_APPROVAL',
+    );
+    await expectNothingSent(one);
+  });
+});
+
+describe.concurrent('a run that somebody starts by hand', () => {
+  it('under another id, with a plan that asks nobody, sends nothing that waits for a person', async () => {
+    const one = await waiting();
+    const { pool, temporal, engine } = system;
+    const { rows } = await pool.query<{ input: { plan: object } }>(
+      `select jsonb_build_object('operation_id', operation_id, 'account_id', account_id, 'kind', kind,
+         'fingerprint', fingerprint, 'plan', plan) as input from operations where operation_id = $1`,
+      [one.operation_id],
+    );
+    const { plan, ...rest } = rows[0]?.input ?? { plan: {} };
+    const workflowId = `by-hand-${freshKey()}`;
+    await engine.workflow.start('executeOperation', {
+      taskQueue: temporal.taskQueue,
+      workflowId,
+      args: [{ ...rest, plan: { ...plan, awaits_approval: false } }],
+    });
+    const run = engine.workflow.getHandle(workflowId);
+    await until('it has asked the row', async () => {
+      const { events } = await run.fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    await expectNothingSent(one);
+    await system.decide(one);
+    await expectSentOnce(one);
+    await run.terminate('a test').catch(() => {});
+  });
 });

@@ -1,9 +1,15 @@
 // The send itself: intent, call, outcome. What is durable before and after each step stands beside it.
 import { SEND_FRESHNESS_MS } from '../domain/execution-plan.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
-import { needsReconciliation, type Attempt, type OperationFile } from '../domain/operation.ts';
+import {
+  needsReconciliation,
+  type Attempt,
+  type Operation,
+  type OperationFile,
+} from '../domain/operation.ts';
 import { isSettled } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
+import type { ConnectedProvider } from '../providers/connected-providers.ts';
 import { commitIntent, storeAttemptOutcome } from '../store/attempts.store.ts';
 import { reviewChangedCommand } from '../store/reviews.store.ts';
 import type { DispatchStep, OperationInput } from '../workflows/activities.contract.ts';
@@ -36,11 +42,11 @@ export async function send(
   lastTry = false,
 ): Promise<DispatchStep> {
   const { operation, attempts } = read;
-  if (!commandUnchanged(input, read)) {
+  const provider = deps.providers(operation.connection);
+  if (!commandUnchanged(input, read) || !serves(provider, operation)) {
     await reviewChangedCommand(deps.pool, operation.operationId);
     return { next: 'done' };
   }
-  const provider = deps.providers(operation.connection);
   const requestBody =
     attempts[0]?.requestBody ??
     provider.adapter.requestFor(operation.kind, operation.command, operation.plan.target);
@@ -67,6 +73,11 @@ export async function send(
       })
     : { answer: { status: 'not_sent', reason: 'intent_stale', evidence: {} }, durationMs: 0 };
   return storeOutcome(deps, begun, number, sent);
+}
+
+/** One that serves somebody else was written into the row: it would act with another account's credential. */
+function serves({ connection }: ConnectedProvider, { accountId, kind }: Operation): boolean {
+  return connection.accounts.includes(accountId) && connection.kinds.includes(kind);
 }
 
 /** Contract §6.8: what is about to be sent must be what was claimed, in the row and in the engine, and wait for people where it did. */

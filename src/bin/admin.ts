@@ -15,6 +15,9 @@ interface Options {
 /** The secret alone goes to standard output, so that it can be piped into where secrets are kept. */
 async function firstAdmin({ account, name, owner }: Options): Promise<void> {
   const config = readConfig();
+  if (!config.connections.some(({ accounts }) => accounts.includes(account))) {
+    throw new Error(`no connection serves the account ${account}`);
+  }
   const pool = createPool(config.postgres.url, { max: 1, onIdleError: () => {} });
   try {
     const made = await ensureAdmin(pool, { accountId: account, name, owner });

@@ -107,7 +107,8 @@ export const OPERATION_ERRORS = {
   evidence_contradicts: 'Evidence of the provider contradicts what was settled.',
   reconcile_deadline: 'What became of the request was not found out in time.',
   command_changed: 'The stored command is not the one that was claimed; nothing more was sent.',
-  grant_revoked: "The submitter's grant was taken back before anything was sent.",
+  grant_revoked:
+    'The submitter may no longer do this: its grant was taken back, or it was disabled.',
   policy_denied: 'Policy denied the operation before anything was sent.',
   precondition_failed: 'A precondition did not hold; nothing was sent.',
   approval_rejected: 'A person rejected the request; nothing was sent.',

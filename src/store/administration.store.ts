@@ -49,8 +49,11 @@ export async function administer<T>(
   try {
     return await inTransaction(pool, async (db) => {
       await lockAdministration(db, accountId);
+      const before = await adminsLeft(db, accountId, issuer);
       const result = await change(db);
-      if (!(await hasUsableAdmin(db, accountId, issuer))) throw new NoAdminLeft();
+      const after = await adminsLeft(db, accountId, issuer);
+      // One whose last key ends tomorrow is as good as locked out, where that is this change's doing.
+      if (!after.now || (before.lasting && !after.lasting)) throw new NoAdminLeft();
       return result;
     });
   } catch (error) {
@@ -66,20 +69,32 @@ export async function lockAdministration(db: Queryable, accountId: string): Prom
   ]);
 }
 
-/** Not disabled, and with a key in use or a row from the provider that is configured. */
-async function hasUsableAdmin(
+/** A key that ends sooner is no way back in: nobody may be there before it does. */
+const LASTING = '1 day';
+
+interface AdminsLeft {
+  readonly now: boolean;
+  readonly lasting: boolean;
+}
+
+/** Whether an admin can act now, and after `LASTING`: not disabled, and with a key or a row from the provider that is configured. */
+async function adminsLeft(
   db: Queryable,
   accountId: string,
   issuer: string | null,
-): Promise<boolean> {
-  const { rows } = await db.query<{ there: boolean }>(
-    `select exists (
-       select 1 from principals p
+): Promise<AdminsLeft> {
+  const { rows } = await db.query<AdminsLeft>(
+    `select coalesce(bool_or(ends is null or ends > holdfast_now()), false) as now,
+       coalesce(bool_or(ends is null or ends > holdfast_now() + interval '${LASTING}'), false) as lasting
+     from (
+       select k.expires_at as ends from principals p join api_keys k using (principal_id)
        where p.account_id = $1 and 'admin' = any (p.roles) and p.disabled_at is null
-         and (p.issuer = $2 or exists (
-           select 1 from api_keys k where k.principal_id = p.principal_id and k.revoked_at is null
-             and (k.expires_at is null or k.expires_at > holdfast_now())))) as there`,
+         and p.issuer is null and k.revoked_at is null
+       union all
+       select null from principals p
+       where p.account_id = $1 and 'admin' = any (p.roles) and p.disabled_at is null
+         and p.issuer = $2) keys`,
     [accountId, issuer],
   );
-  return rows[0]?.there === true;
+  return rows[0] ?? { now: false, lasting: false };
 }

@@ -14,6 +14,7 @@ import {
   type DecisionRefusal,
 } from '../domain/approval-rules.ts';
 import type { ProblemCode } from '../domain/error-catalogue.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
 import { operationProblem } from '../domain/operation-problem.ts';
 import type { Operation, OperationFile } from '../domain/operation.ts';
 import { readApproval } from './approval-rows.ts';
@@ -71,11 +72,20 @@ export async function decideApproval(
       submitterOwners: await submitterOwners(db, operationId),
     };
     if (isRepeat(facts)) return { status: 'recorded' };
-    const refusal = refusalToDecide(facts) ?? (await endIfLate(db, file, approval));
+    const refusal =
+      refusalToDecide(facts) ?? refusalOfChanged(file) ?? (await endIfLate(db, file, approval));
     if (!refusal) return decide(db, file, facts, request, desk);
     await appendAudit(db, [await refusalAudit(db, request, refusal.code, file)]);
     return { status: 'refused', refusal, operation: file.operation };
   });
+}
+
+/** A card shows the command as it is stored; one that isn't what was claimed is nothing to agree to. */
+function refusalOfChanged({ operation }: OperationFile): DecisionRefusal | undefined {
+  if (fingerprintOf(operation) === operation.fingerprint) return undefined;
+  const detail =
+    'The stored command is not the one that was claimed; an operator has to look at it.';
+  return { code: 'approval_fingerprint_mismatch', detail };
 }
 
 async function lockFileOf(db: Queryable, approvalId: string): Promise<LockedFile | undefined> {

@@ -61,6 +61,8 @@ export async function checkBeforeFirstIntent(
   if (!needsApproval(file)) return judgeReading(db, file, undefined, reading);
   const approval = await readLatestApproval(db, file.operation.operationId);
   const waits = file.operation.status === 'AWAITING_APPROVAL';
+  // Whoever wrote another state over it has also taken it from the desk: it would wait for ever.
+  if (!waits && approval?.status !== 'approved') return endAsChanged(db, file);
   if (waits && approval && Date.parse(approval.expiresAt) <= Date.parse(file.now)) {
     await expireApproval(db, { ...file, approval });
     return 'ended';
@@ -89,11 +91,7 @@ async function checkBeforeLaterIntent(
   )
     return undefined;
   if (approval) await auditUnproved(db, { operation, now }, approval.approvalId);
-  const error = operationProblem(
-    'command_changed',
-    'What people agreed to is not proved any more.',
-  );
-  await end(db, file, { to: 'NEEDS_REVIEW', reviewReason: 'command_changed', error });
+  await endAsChanged(db, file);
   return 'unproved';
 }
 
@@ -129,6 +127,14 @@ async function judgeReading(
       if (approval || !reading.lastTry) return 'unreadable';
       return end(db, file, { to: 'FAILED', error: operationProblem('provider_unavailable') });
   }
+}
+
+function endAsChanged(db: Queryable, file: LockedFile): Promise<Hindrance> {
+  const error = operationProblem(
+    'command_changed',
+    'What people agreed to is not proved any more.',
+  );
+  return end(db, file, { to: 'NEEDS_REVIEW', reviewReason: 'command_changed', error });
 }
 
 async function end(db: Queryable, file: LockedFile, change: Change): Promise<Hindrance> {

@@ -61,6 +61,37 @@ describe('the last admin', () => {
     expect(await register.count('select count(*) from administration_log')).toBe(before);
   });
 
+  it.each([
+    ['rotate its key into one that ends soon', `/operator/keys/${ADMIN}.key/rotate`],
+    ['rotate it without overlap', `/operator/keys/${ADMIN}.key/rotate`],
+  ])('can not %s: afterwards nobody could come back', async (what, path) => {
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const overlap_seconds = what.includes('without') ? 0 : 30;
+    expect(await post(path, ADMIN, { expires_at, overlap_seconds })).toMatchObject({
+      status: 409,
+      body: { code: 'wrong_state' },
+    });
+    expect(await usable()).toBe(true);
+  });
+
+  it('can not revoke its key where the other admin has only one that ends soon', async () => {
+    await addSecond();
+    await register.rows(
+      `update api_keys set expires_at = now() + interval '1 minute' where principal_id = $1`,
+      [SECOND],
+    );
+    expect((await revoke()).status).toBe(409);
+    expect(await usable()).toBe(true);
+  });
+
+  it('whose only key ends soon can still do its work', async () => {
+    await register.rows(
+      `update api_keys set expires_at = now() + interval '1 minute' where principal_id = $1`,
+      [ADMIN],
+    );
+    expect((await post(`/operator/principals/${ADMIN}/keys`, ADMIN, {})).status).toBe(201);
+  });
+
   it('can revoke a key where it has another one, and rotate its only one', async () => {
     const made = await post(`/operator/principals/${ADMIN}/keys`, ADMIN, {});
     expect(made.status).toBe(201);

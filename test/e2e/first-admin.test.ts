@@ -80,6 +80,7 @@ describe('the command for the first admin', () => {
 
   it.each([
     ['without an account', ['first-admin']],
+    ['with an account that no connection serves', ['first-admin', '--account', 'acct_z']],
     ['with an account that can be none', ['first-admin', '--account', 'A-B']],
     ['that is not known', ['last-admin', '--account', 'acct_a']],
   ])('%s fails with a sentence and makes nobody', async (_, args) => {

@@ -321,3 +321,14 @@ describe('approve and reject at once', () => {
     }
   });
 });
+
+describe('a card whose command was changed in the register', () => {
+  it('can not be agreed to: it shows what nobody has claimed', async () => {
+    const one = await held(register);
+    await register.rows(
+      `update operations set command = command || '{"amount": "9000.00"}' where operation_id = $1`,
+      [one.id],
+    );
+    await expectRefused(one, {}, 'approval_fingerprint_mismatch');
+  });
+});

@@ -292,13 +292,23 @@ describe('a row that says more than the signatures', () => {
     expect(await unprovedOf(one)).toHaveLength(1);
   });
 
-  it('sends nothing where another state was written over the one that waits', async () => {
+  it('goes to a person where another state was written over the one that waits: nobody would be asked', async () => {
     const one = await held(register);
     await register.rows(`update operations set status = 'PENDING' where operation_id = $1`, [
       one.id,
     ]);
-    expect(await begin(register, one.id)).toBe('unapproved');
-    await expectNothingSent(one, 'PENDING');
+    expect(await begin(register, one.id)).toBe('ended');
+    await expectNothingSent(one, 'NEEDS_REVIEW');
+  });
+
+  it('goes to a person where its connection was changed to one that does not serve it', async () => {
+    const one = await claimed(register);
+    const connection = { ...NOBODY.connection, accounts: ['acct_b'] };
+    const deps = { ...depsOf(DESK.verifier), providers: () => ({ ...NOBODY, connection }) };
+    await send(deps, await inputOf(one), await stored(register, one.id), 'dispatch');
+    const { operation, attempts } = await stored(register, one.id);
+    expect(attempts).toEqual([]);
+    expect(operation).toMatchObject({ status: 'NEEDS_REVIEW', error: { code: 'command_changed' } });
   });
 
   it('goes to a person where the plan says that nobody has to be asked, and the run knows better', async () => {

@@ -1,12 +1,13 @@
 // A register of operations in a database of its own, with two accounts, and the steps by which tests bring an operation where they
 // want it. Everything goes through the store itself; only the clock is set from outside.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ApprovalRequirement } from '../../src/domain/approval-requirement.ts';
 import type { Approval, OperationFile } from '../../src/domain/operation.ts';
 import type { OperationState } from '../../src/domain/operation-state.ts';
 import type { PolicyCase } from '../../src/domain/policy-case.ts';
 import type { PolicyVerdict } from '../../src/domain/policy.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
+import { fingerprintOf } from '../../src/domain/fingerprint.ts';
 import type { Change } from '../../src/domain/settlement.ts';
 import { commitIntent, storeAttemptOutcome } from '../../src/store/attempts.store.ts';
 import { claim, type Claim, type ClaimResult } from '../../src/store/claims.store.ts';
@@ -140,7 +141,7 @@ export function claimOf(wishes: ClaimWishes = {}): Claim {
       idempotencyKey: key,
       kind: 'payment',
       kindVersion: 1,
-      fingerprint: createHash('sha256').update(JSON.stringify(command)).digest('hex'),
+      fingerprint: fingerprintOf({ accountId, kind: 'payment', kindVersion: 1, command }),
       fingerprintVersion: 1,
       command,
       businessKey: invoice === null ? null : JSON.stringify([invoice]),

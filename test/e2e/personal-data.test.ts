@@ -257,7 +257,7 @@ describe('a full run', () => {
       (await placesOf(system.pool, personal)).map((one) => one.split(':')[0]),
     );
     // The search finds what is there, in the columns that may hold it.
-    expect([...columns].filter((one) => one !== 'test_plans.customer_id')).toEqual([
+    expect([...columns].filter((one) => one !== 'test_plans.subject')).toEqual([
       'attempts.request_body',
       'evidence.detail',
       'operations.command',

@@ -80,24 +80,26 @@ async function lockUnchanged(
   return rows[0] as LockedRow | undefined;
 }
 
+const BEGIN_ATTEMPT: Prepared = {
+  name: 'begin_attempt',
+  text: `insert into attempts (operation_id, number, purpose, request_body, started_at, worker)
+     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+};
+
 async function beginAttempt(
   db: Queryable,
   read: OperationFile,
   now: string,
   intent: Intent,
 ): Promise<OperationFile | undefined> {
-  const { rowCount } = await db.query(
-    `insert into attempts (operation_id, number, purpose, request_body, started_at, worker)
-     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [
-      read.operation.operationId,
-      intent.number,
-      intent.purpose,
-      intent.requestBody,
-      now,
-      intent.worker,
-    ],
-  );
+  const { rowCount } = await run(db, BEGIN_ATTEMPT, [
+    read.operation.operationId,
+    intent.number,
+    intent.purpose,
+    intent.requestBody,
+    now,
+    intent.worker,
+  ]);
   if (rowCount === 0) return undefined;
   const open = { startedAt: now, endedAt: null, outcome: null, error: null };
   const file = { ...read, attempts: [...read.attempts, { ...intent, ...open }] };
@@ -161,17 +163,25 @@ async function addEvidence(
   return file;
 }
 
+const END_ATTEMPT: Prepared = {
+  name: 'end_attempt',
+  text: `update attempts set outcome = $3, error = $4, ended_at = $5
+     where operation_id = $1 and number = $2`,
+};
+
 async function endAttempt(
   db: Queryable,
   { operation, now }: LockedFile,
   number: number,
   outcome: WriteOutcome,
 ): Promise<void> {
-  await db.query(
-    `update attempts set outcome = $3, error = $4, ended_at = $5
-     where operation_id = $1 and number = $2`,
-    [operation.operationId, number, outcome.status, problemOf(outcome), now],
-  );
+  await run(db, END_ATTEMPT, [
+    operation.operationId,
+    number,
+    outcome.status,
+    problemOf(outcome),
+    now,
+  ]);
 }
 
 function withOutcome(file: LockedFile, number: number, outcome: WriteOutcome): LockedFile {

@@ -2,6 +2,7 @@
 import type { Operation } from '../domain/operation.ts';
 import type { OperationState } from '../domain/operation-state.ts';
 import type { Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 /** Every type of event there is (contract §10). */
 export const AUDIT_TYPES = [
@@ -53,6 +54,16 @@ export function auditOf(operation: Operation, type: AuditType, at: string): Audi
   };
 }
 
+const APPEND_AUDIT: Prepared = {
+  name: 'append_audit',
+  text: `insert into audit_events (account_id, operation_id, type, at, principal_id, agent_run, route,
+       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail)
+     select account_id, operation_id, type, at, principal_id, agent_run, route,
+       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail
+     from jsonb_populate_recordset(null::audit_events, $1::jsonb) with ordinality
+     order by ordinality`,
+};
+
 /** Appends events in order, in one statement. */
 export async function appendAudit(db: Queryable, events: readonly AuditEvent[]): Promise<void> {
   const rows = events.map((one) => ({
@@ -71,13 +82,5 @@ export async function appendAudit(db: Queryable, events: readonly AuditEvent[]):
     provider_reference: one.providerReference,
     detail: one.detail,
   }));
-  await db.query(
-    `insert into audit_events (account_id, operation_id, type, at, principal_id, agent_run, route,
-       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail)
-     select account_id, operation_id, type, at, principal_id, agent_run, route,
-       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail
-     from jsonb_populate_recordset(null::audit_events, $1::jsonb) with ordinality
-     order by ordinality`,
-    [JSON.stringify(rows)],
-  );
+  await run(db, APPEND_AUDIT, [JSON.stringify(rows)]);
 }

@@ -1,6 +1,7 @@
 // What providers said, kept for the person who may have to decide and for the rules that need two agreeing lookups.
 import type { AnsweredLook, KnownEffect } from '../domain/resolution.ts';
 import type { Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 export interface EvidenceRecord {
   readonly operationId: string;
@@ -12,23 +13,25 @@ export interface EvidenceRecord {
   readonly at: string;
 }
 
-/** Appends it. Where the words of the operation were taken already these are new ones, and age from now on. */
-export async function recordEvidence(db: Queryable, record: EvidenceRecord): Promise<void> {
-  await db.query(
-    `with kept as (
+const RECORD_EVIDENCE: Prepared = {
+  name: 'record_evidence',
+  text: `with kept as (
        insert into evidence (operation_id, type, attempt, verdict, detail, at)
        values ($1, $2, $3, $4, $5, $6))
      update operations set words_at = $6
      where operation_id = $1 and greatest(expired_at, erased_at) >= words_at`,
-    [
-      record.operationId,
-      record.type,
-      record.attempt,
-      record.verdict,
-      JSON.stringify(record.detail),
-      record.at,
-    ],
-  );
+};
+
+/** Appends it. Where the words of the operation were taken already these are new ones, and age from now on. */
+export async function recordEvidence(db: Queryable, record: EvidenceRecord): Promise<void> {
+  await run(db, RECORD_EVIDENCE, [
+    record.operationId,
+    record.type,
+    record.attempt,
+    record.verdict,
+    JSON.stringify(record.detail),
+    record.at,
+  ]);
 }
 
 /** Times (RFC 3339) of lookups since the last finding that found nothing, newest last: a finding in between ends their agreement. */

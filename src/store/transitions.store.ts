@@ -10,6 +10,7 @@ import { recordEvidence } from './evidence.store.ts';
 import { releaseClaims, retakeClaims } from './held-claims.store.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
 import type { Queryable } from './pool.ts';
+import { run, type Prepared } from './prepared.ts';
 
 /** Members that a change without a change of state may set as well. */
 export type Patch = Partial<
@@ -104,16 +105,23 @@ const WRITTEN = [
 
 const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 4}`).join(', ');
 
+const WRITE_OPERATION: Prepared = {
+  name: 'write_operation',
+  text: `update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3`,
+};
+
 /** The compare-and-set on (state, version) that makes concurrent workers safe. */
 async function writeIfUnchanged(
   db: Queryable,
   before: Operation,
   after: Operation,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3`,
-    [before.operationId, before.status, before.version, ...WRITTEN.map((member) => after[member])],
-  );
+  const { rowCount } = await run(db, WRITE_OPERATION, [
+    before.operationId,
+    before.status,
+    before.version,
+    ...WRITTEN.map((member) => after[member]),
+  ]);
   return rowCount === 1;
 }
 

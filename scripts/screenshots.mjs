@@ -6,14 +6,13 @@
 // With --running it uses the system that the environment names (ports, HOLDFAST_HOME) and leaves it as it is.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { freePorts, newHome } from './rigging/own-copy.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(root, 'docs', 'images');
@@ -167,13 +166,8 @@ function runningSystem() {
 }
 
 async function startSystem() {
-  const home = mkdtempSync(join(tmpdir(), 'holdfast-screenshots-'));
-  // As root, Postgres runs as another user.
-  chmodSync(home, 0o755);
-  const ports = {};
-  for (const name of Object.keys(PORTS))
-    ports[name] = process.env[name] ?? String(await freePort());
-  const env = { ...process.env, ...ports, HOLDFAST_HOME: home };
+  const home = newHome('screenshots');
+  const env = { ...(await freePorts()), ...process.env, HOLDFAST_HOME: home };
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -197,14 +191,6 @@ async function startSystem() {
     throw error;
   }
   return { env, home, stop };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }
 
 mkdirSync(FOLDER, { recursive: true });

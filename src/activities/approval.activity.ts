@@ -8,7 +8,7 @@ import { readFile } from '../store/operations.store.ts';
 import { recordRefusedDecision } from '../store/refused-decisions.store.ts';
 import type { OperationActivities } from '../workflows/activities.contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { readPreconditions } from './first-intent.ts';
+import { readPreconditions, schemeFor } from './first-intent.ts';
 import { alertUnproved } from './observe.ts';
 
 /** How soon the provider is asked again for what a card should show. */
@@ -33,11 +33,13 @@ export function createApprovalWait(
 
 /** Puts on the card how the target stands at the provider. False where the provider doesn't say: people may decide without. */
 async function showTarget(deps: ActivityDependencies, operationId: string): Promise<boolean> {
-  if ((await approvalToShow(deps.pool, operationId)) === undefined) return true;
   const file = await readFile(deps.pool, operationId);
   if (!file) return true;
   const { kind, command, plan, connection } = file.operation;
-  const requestBody = deps.providers(connection).adapter.requestFor(kind, command, plan.target);
+  const provider = deps.providers(connection);
+  if (!schemeFor(provider, file.operation)) return true;
+  if ((await approvalToShow(deps.pool, operationId)) === undefined) return true;
+  const requestBody = provider.adapter.requestFor(kind, command, plan.target);
   const read = await readPreconditions(deps, file.operation, requestBody);
   if (read?.status === 'read') await showPreconditions(deps.pool, operationId, read.values);
   return read?.status !== 'unavailable';

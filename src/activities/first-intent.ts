@@ -6,9 +6,10 @@ import { decide, type PolicyVerdict } from '../domain/policy.ts';
 import { PRECONDITION_FRESHNESS_MS, type PreconditionAnswer } from '../domain/precondition.ts';
 import { factsOf, isIntendedRepeat } from '../operations/policy-facts.ts';
 import { definitionOf } from '../operations/registry.ts';
+import type { ConnectedProvider } from '../providers/connected-providers.ts';
 import type { FirstIntentReading } from '../store/first-intent.store.ts';
 import { isHeld } from '../store/holds.store.ts';
-import { policyBackground } from '../store/submitters.store.ts';
+import { policyBackground } from '../store/policy-background.store.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { freshness } from './freshness.ts';
 import { observeCall } from './observe.ts';
@@ -28,7 +29,7 @@ export async function readForFirstIntent(
   lastTry: boolean,
 ): Promise<FirstIntentReading | 'held' | undefined> {
   if (attempts.length > 0) return undefined;
-  const asksProvider = schemeOf(deps, operation) !== undefined;
+  const asksProvider = schemeFor(deps.providers(operation.connection), operation) !== undefined;
   if (asksProvider && (await isHeld(deps.pool, operation.operationId))) return 'held';
   const isFresh = freshness(PRECONDITION_FRESHNESS_MS);
   const [verdict, preconditions] = await Promise.all([
@@ -57,9 +58,9 @@ export async function readPreconditions(
   operation: Operation,
   requestBody: string,
 ): Promise<PreconditionAnswer | undefined> {
-  const scheme = schemeOf(deps, operation);
-  if (!scheme) return undefined;
   const provider = deps.providers(operation.connection);
+  const scheme = schemeFor(provider, operation);
+  if (!scheme) return undefined;
   const { answer } = await observeCall(deps, operation, 'precondition', undefined, (traceparent) =>
     scheme.read(
       contactFor(operation, provider, { requestBody, deadlineMs: READ_DEADLINE_MS, traceparent }),
@@ -68,7 +69,7 @@ export async function readPreconditions(
   return answer;
 }
 
-function schemeOf({ providers }: ActivityDependencies, { connection, kind }: Operation) {
-  const scheme = providers(connection).adapter.preconditions;
-  return scheme?.kinds.includes(kind) ? scheme : undefined;
+/** How the provider is asked for the preconditions of this operation; undefined for kinds that have none. */
+export function schemeFor({ adapter }: ConnectedProvider, { kind }: Operation) {
+  return adapter.preconditions?.kinds.includes(kind) ? adapter.preconditions : undefined;
 }

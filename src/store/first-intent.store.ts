@@ -6,7 +6,7 @@ import { standingOf, type Standing } from '../domain/approval-rules.ts';
 import { judgeFirstIntent, type Difference } from '../domain/first-intent.ts';
 import { operationProblem } from '../domain/operation-problem.ts';
 import type { Operation, OperationFile } from '../domain/operation.ts';
-import { asksForMore, decisionOf } from '../domain/policy-decision.ts';
+import { decisionOf } from '../domain/policy-decision.ts';
 import type { PolicyVerdict } from '../domain/policy.ts';
 import type { PreconditionAnswer } from '../domain/precondition.ts';
 import type { Change } from '../domain/settlement.ts';
@@ -118,7 +118,7 @@ async function judgeReading(
         error: operationProblem('precondition_failed', judged.reason),
       });
     case 'ask': {
-      const next = nextRound(approval, reading, judged.difference);
+      const next = nextRound(reading, judged.difference);
       const asked = await askAnew(db, file, approval, next);
       return asked === 'asked' ? 'unapproved' : 'ended';
     }
@@ -142,13 +142,13 @@ async function end(db: Queryable, file: LockedFile, change: Change): Promise<Hin
   return 'ended';
 }
 
+/** The difference names the policy where that asks for more than was agreed to. */
 function nextRound(
-  approval: ApprovalRecord | undefined,
   { approvalId, verdict, preconditions }: FirstIntentReading,
   difference: Difference,
 ): NextRound {
   const asks =
-    verdict.verdict === 'require_approval' && asksForMore(verdict, approval)
+    difference.policy && verdict.verdict === 'require_approval'
       ? { requirement: verdict.requirement, decision: decisionOf(verdict) }
       : undefined;
   const shown = preconditions?.status === 'read' ? preconditions.values : null;

@@ -101,10 +101,7 @@ async function dispatchOnce(
   unreadable: number,
 ): Promise<SettledStep> {
   try {
-    const writes = providerWrites(input.plan);
-    const step = await (unreadable === 0
-      ? writes.dispatch(input, attempt)
-      : writes.dispatch(input, attempt, unreadable));
+    const step = await providerWrites(input.plan).dispatch(input, attempt, unreadable);
     return step.next === 'record' ? await recorded(input, step) : step;
   } catch (error) {
     // A local activity's failure comes bare, a regular one's inside an ActivityFailure: this is what both are.

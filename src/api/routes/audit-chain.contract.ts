@@ -85,7 +85,7 @@ const bundle = z
   .meta({ id: 'EvidenceBundle' });
 
 /** Lines of one answer. */
-export const LARGEST_EXPORT_PAGE = 5_000;
+const LARGEST_EXPORT_PAGE = 5_000;
 
 const wholeNumber = (pattern: RegExp, jsonSchema: object) =>
   z

@@ -33,12 +33,13 @@ export function answerAccepted(response: Response, file: OperationFile): void {
 function answerFile(response: Response, file: OperationFile, openStatus: number): void {
   observedOf(response).operation = file.operation;
   const { status, responseBody, responseStatus } = file.operation;
-  response.type('application/json');
+  // What is sent is settled by then: Express's `send` would look at it, its type and its length once more.
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
   if (isSettled(status) && responseBody !== null) {
-    response.status(responseStatus ?? 200).send(responseBody);
+    response.status(responseStatus ?? 200).end(responseBody);
     return;
   }
   const pollMs = nextPollMs(status);
   if (pollMs !== undefined) response.set('Retry-After', String(Math.ceil(pollMs / 1_000)));
-  response.status(openStatus).send(renderOperation(file));
+  response.status(openStatus).end(renderOperation(file));
 }

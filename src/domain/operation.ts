@@ -68,6 +68,33 @@ export interface Operation {
   readonly erasedAt: string | null;
 }
 
+/** What is true of every operation that nothing has happened to yet. */
+const UNTOUCHED = {
+  version: 1,
+  providerReference: null,
+  safeResendUntil: null,
+  reviewReason: null,
+  result: null,
+  error: null,
+  lastError: null,
+  unknownSince: null,
+  responseStatus: null,
+  responseBody: null,
+  settledAt: null,
+  conflictsWith: null,
+  resolvedBy: null,
+  wordsAt: null,
+  expiredAt: null,
+  erasedAt: null,
+} as const satisfies Partial<Operation>;
+
+/** An operation as its claim leaves it. */
+export function operationAtBirth(
+  claimed: Omit<Operation, keyof typeof UNTOUCHED | 'updatedAt'>,
+): Operation {
+  return { ...claimed, ...UNTOUCHED, updatedAt: claimed.createdAt };
+}
+
 /** `null` while the call runs, or for ever when its worker was lost. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'pending' | 'unknown' | 'not_sent' | null;
 

@@ -95,6 +95,7 @@ function opened(span: Span): OpenSpan {
   const flags = (traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01';
   return {
     traceparent: `00-${traceId}-${spanId}-${flags}`,
+    isRecording: span.isRecording(),
     add: (attributes) => void span.setAttributes(definedIn(attributes)),
   };
 }

@@ -22,6 +22,8 @@ interface SpanEnding {
 export interface OpenSpan {
   /** What to hand on, so that others continue here; the parent's own where nothing is traced. */
   readonly traceparent: string | null;
+  /** False where nobody will see what is added. */
+  readonly isRecording: boolean;
   add(attributes: SpanAttributes): void;
 }
 
@@ -37,6 +39,7 @@ export interface Tracing {
 
 const untraced = ({ parent }: SpanRequest): ReturnType<Tracing['begin']> => ({
   traceparent: parent,
+  isRecording: false,
   add: () => {},
   end: () => {},
 });

@@ -97,7 +97,7 @@ export const twinOf = (accountId: string, fingerprint: string, now: string): str
 const twin = twinOf('g.account_id', 'g.fingerprint', 'taken.now');
 
 /**
- * `$1`: claims as a JSON array of `ClaimRow`. Answers a row for each that got through; none for one whose key is taken, whose business key
+ * `$1`: claims as a JSON array of `ClaimRow`. Answers what only the database knows of each that got through; nothing for one whose key is taken, whose business key
  * was held before, or whose business key another one of the same moment wants. Keys are taken in one order, so that two batches wait for
  * each other in turn and never in a circle.
  */
@@ -157,5 +157,5 @@ audited as (
 queued as (
   insert into outbox_messages (operation_id, type, next_delivery_at)
   select operation_id, 'start', created_at + interval '${RELAY_GRACE}' from born)
-select * from born`,
+select operation_id, created_at, possible_duplicate_of from born`,
 };

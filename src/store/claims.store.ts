@@ -1,7 +1,7 @@
 // The claim: the one transaction by which a key becomes an operation. Nothing acts before it, and one submit of a key gets through.
 import type { ProblemCode } from '../domain/error-catalogue.ts';
 import type { FrozenTarget } from '../domain/execution-plan.ts';
-import type { Approval, Operation } from '../domain/operation.ts';
+import { operationAtBirth, type Approval, type Operation } from '../domain/operation.ts';
 import { NOTHING_FOUND, type PolicyCase } from '../domain/policy-case.ts';
 import { decisionOf } from '../domain/policy-decision.ts';
 import type { PolicyVerdict } from '../domain/policy.ts';
@@ -14,7 +14,6 @@ import {
   type GIVEN,
 } from './claim-statement.ts';
 import { inBatches } from './in-batches.ts';
-import { operationFromRow } from './operation-rows.ts';
 import { asksRegister, findLocked, type DayFindings } from './policy-findings.store.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run } from './prepared.ts';
@@ -135,13 +134,18 @@ interface Terms {
   readonly reserved?: ReturnType<typeof reservedOf>;
 }
 
-/** Answers an operation for each row, in their order; undefined where a key or business key was taken. */
-async function putRows(
-  db: Queryable,
-  claims: readonly ClaimRow[],
-): Promise<(Operation | undefined)[]> {
+/** What only the register knows of a fresh operation. */
+type Birth = Pick<Operation, 'createdAt' | 'possibleDuplicateOf'>;
+
+/** Answers the birth of each row's operation, in their order; undefined where a key or business key was taken. */
+async function putRows(db: Queryable, claims: readonly ClaimRow[]): Promise<(Birth | undefined)[]> {
   const { rows } = await run(db, CLAIMS, [JSON.stringify(claims)]);
-  const born = new Map(rows.map((row) => [row.operation_id, operationFromRow(row)]));
+  const born = new Map(
+    rows.map((row) => [
+      row.operation_id,
+      { createdAt: row.created_at, possibleDuplicateOf: row.possible_duplicate_of },
+    ]),
+  );
   return claims.map((one) => born.get(one['operation_id']));
 }
 
@@ -149,7 +153,7 @@ async function putRows(
 const putTogether = inBatches(putRows);
 
 async function insert(
-  put: (row: ClaimRow) => Promise<Operation | undefined>,
+  put: (row: ClaimRow) => Promise<Birth | undefined>,
   request: Claim,
   { verdict, target, reserved }: Terms,
 ): Promise<ClaimResult | NotClaimed> {
@@ -159,8 +163,9 @@ async function insert(
   const status = asked ? 'AWAITING_APPROVAL' : 'PENDING';
   const policyDecision = decisionOf(verdict);
   const plan = { ...operation.plan, target, awaits_approval: asked !== undefined };
+  const given = { ...operation, policyDecision, plan };
   const row: ClaimRow = {
-    ...givenColumns({ ...operation, policyDecision, plan }),
+    ...givenColumns(given),
     status,
     approval_id: asked && approvalId,
     approval_reason: asked?.reasons.join('; '),
@@ -176,8 +181,9 @@ async function insert(
     destination: reserved?.destination,
     events: birthEvents(request, status, verdict),
   };
-  const born = await put(row);
-  if (!born) return { status: 'not_claimed' };
+  const birth = await put(row);
+  if (!birth) return { status: 'not_claimed' };
+  const born = operationAtBirth({ ...given, ...birth, status });
   return { status: 'claimed', operation: born, approval: openApproval(born, approvalId, verdict) };
 }
 

@@ -1,6 +1,6 @@
 // Concurrent calls share round trips. A statement for twenty claims costs Postgres and the driver far less than twenty statements, and
-// most of what a request costs is round trips. Nobody waits for a batch to fill: a call goes at once where none is under way, and what comes
-// meanwhile goes together as soon as that one is back, or takes too long.
+// most of what a request costs is round trips. Nobody waits for a batch to fill: the calls of one turn of the event loop go together where none
+// is under way, and what comes meanwhile goes as soon as that one is back, or takes too long.
 import type { Pool } from './pool.ts';
 import { isUnavailable } from './sqlstate.ts';
 
@@ -79,6 +79,7 @@ function batcher<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      next();
+      // Not at once: a batch that comes back lets its callers go on in one turn, and the first of them would go alone.
+      if (waiting.length === 1) setImmediate(next);
     });
 }

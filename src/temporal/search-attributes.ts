@@ -4,8 +4,6 @@ import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.ts';
 import type { Logger } from '../observability/logger.ts';
 import { engineAnswers } from './connection.ts';
 
-const CALL_DEADLINE_MS = 5_000;
-
 /** The numbers of `temporal.api.enums.v1.IndexedValueType`. */
 const INDEXED_VALUE_TYPE = { Keyword: 2, Datetime: 6 } as const;
 
@@ -18,9 +16,7 @@ const WANTED = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => ({ name, 
 export async function provideSearchAttributes(client: Client, logger: Logger): Promise<void> {
   if (!(await engineAnswers(client))) return;
   try {
-    await client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-      registerMissing(client),
-    );
+    await registerMissing(client);
   } catch (error) {
     logger.warn({ err: error, run: commandFor(client) }, 'search attributes are not registered');
   }

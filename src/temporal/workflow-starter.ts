@@ -24,9 +24,6 @@ import {
   UNKNOWN_SINCE,
 } from '../workflows/search-attributes.contract.ts';
 
-/** The client has no deadline of its own; a start that takes longer is left to the relay. */
-const CALL_DEADLINE_MS = 5_000;
-
 export interface WorkflowStarter {
   /** Starts the run of a new operation; a run that exists, open or closed, is left alone. */
   start(operation: Operation): Promise<void>;
@@ -51,9 +48,6 @@ export function createWorkflowStarter(
   taskQueue: string,
   tracing: Tracing,
 ): WorkflowStarter {
-  const withDeadline = <T>(call: () => Promise<T>): Promise<T> =>
-    client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
-
   const start = async (
     type: WorkflowType,
     operation: Operation,
@@ -62,9 +56,7 @@ export function createWorkflowStarter(
     const options = { ...optionsOf(type, operation, taskQueue), workflowIdReusePolicy };
     try {
       await tracing.within(spanOf(type, operation), () =>
-        searchableIfPossible(options, (one) =>
-          withDeadline(() => client.workflow.start(type, one)),
-        ),
+        searchableIfPossible(options, (one) => client.workflow.start(type, one)),
       );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -78,26 +70,23 @@ export function createWorkflowStarter(
       start('executeOperation', operation, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
     restartReconciliation: (operation) =>
       start('reconcileOperation', operation, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
-    wake: (operation) => withDeadline(() => signalOpenRuns(client, operation)),
-    decide: (operation, decisions) =>
-      withDeadline(async () => {
-        const handle = client.workflow.getHandle(workflowIdOf('executeOperation', operation));
-        for (const one of decisions) await whereOpen(() => handle.signal('approval_decision', one));
-      }),
+    wake: (operation) => signalOpenRuns(client, operation),
+    decide: async (operation, decisions) => {
+      const handle = client.workflow.getHandle(workflowIdOf('executeOperation', operation));
+      for (const one of decisions) await whereOpen(() => handle.signal('approval_decision', one));
+    },
     lookNow: async (operation) => {
       const options = optionsOf('reconcileOperation', operation, taskQueue);
       await searchableIfPossible(options, (one) =>
-        withDeadline(() =>
-          client.workflow.signalWithStart('reconcileOperation', {
-            ...one,
-            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-            signal: 'row_changed',
-          }),
-        ),
+        client.workflow.signalWithStart('reconcileOperation', {
+          ...one,
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          signal: 'row_changed',
+        }),
       );
     },
     isRunning: (operation) =>
-      withDeadline(() => describeIsRunning(client, workflowIdOf('executeOperation', operation))),
+      describeIsRunning(client, workflowIdOf('executeOperation', operation)),
     answers: () => engineAnswers(client),
   };
 }

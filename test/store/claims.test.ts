@@ -74,7 +74,7 @@ describe('a claim', () => {
   it('answers what is stored', async () => {
     const file = await claimed(register, { approvalTtlMs: 60_000 });
     const { id, ...answered } = file;
-    expect(await stored(register, id)).toEqual(answered);
+    expect(await stored(register, id)).toStrictEqual(answered);
     expect(file.operation).toMatchObject({ status: 'AWAITING_APPROVAL', version: 1 });
   });
 

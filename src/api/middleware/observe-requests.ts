@@ -26,10 +26,12 @@ export function observeRequests(deps: Observers): RequestHandler {
       const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
       const seen = { method: request.method, route: routeOf(request), status, durationMs };
       measure(deps, response, seen);
-      const attributes = attributesOf(request, response, seen);
-      deps.logger.info(attributes, 'request answered');
-      span.add(attributes);
-      const failure = status >= 500 ? (attributes.problem ?? String(status)) : undefined;
+      if (span.isRecording || deps.logger.isLevelEnabled('info')) {
+        const attributes = attributesOf(request, response, seen);
+        deps.logger.info(attributes, 'request answered');
+        span.add(attributes);
+      }
+      const failure = status >= 500 ? (observedOf(response).problem ?? String(status)) : undefined;
       span.end({ name: `${seen.method} ${seen.route}`, failure });
     });
     next();

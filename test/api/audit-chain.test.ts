@@ -1,6 +1,6 @@
 // The chain over HTTP: its head, its entries, and evidence that convinces without this system.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
+import { verifyEvidence, type EvidenceKeys } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
 import { personalMembersOf } from '../../src/operations/registry.ts';
 import { expireIfDue } from '../../src/store/personal-data.store.ts';
@@ -12,6 +12,7 @@ import { written } from '../support/audit-log.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { openRegister, type Register } from '../support/register.ts';
 import { attack, startSealer, type TestSealer } from '../support/sealing.ts';
+import { DESK } from '../support/desk.ts';
 
 let register: Register;
 let api: TestApi;
@@ -25,6 +26,11 @@ afterAll(async () => {
   await api.stop();
   await register.close();
   sealer.keys.remove();
+});
+
+const keysOf = ({ keys }: TestSealer): EvidenceKeys => ({
+  heads: keys.verifier,
+  desk: DESK.verifier,
 });
 
 const AUDITOR = 'acct_a.auditor';
@@ -144,7 +150,7 @@ describe('the evidence of an operation', () => {
       'provider_answer',
       'transition',
     ]);
-    expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true, entries: 7 });
+    expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: true, entries: 7 });
     expect(bundle.proofs.map(({ head }) => head.account_id)).toEqual(['acct_a', 'acct_a']);
     const ids = new Set(JSON.stringify(bundle).match(/op_[0-9a-f-]{36}/g));
     expect([...ids]).toEqual([id]);
@@ -210,7 +216,7 @@ describe('the evidence of an operation', () => {
     [`fingerprint = repeat('0', 64)`, 'the fingerprint of the row is not the one that was claimed'],
     [
       `provider_reference = 'pay_other'`,
-      'the provider reference is not that of the last transition',
+      'the provider reference is not the one that the audit has',
     ],
     [`response_body = '{}'`, 'the stored bytes are not those that the audit has the digest of'],
     [`idempotency_key = 'other'`, 'the idempotency key of the row is not the one that was claimed'],
@@ -220,7 +226,7 @@ describe('the evidence of an operation', () => {
     await attack(register, `update operations set ${change} where operation_id = '${id}'`);
     const bundle = await evidenceOf(id);
     expect(bundle).toMatchObject({ consistent: false, disagreements: [disagreement] });
-    expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: false });
+    expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: false });
   });
 
   it('says where an event is missing', async () => {
@@ -290,7 +296,7 @@ describe('the evidence of an operation', () => {
       expect(await sealer.verify('acct_a')).toMatchObject({ ok: true, signatures: 'valid' });
       const bundle = await evidenceOf(id);
       expect(bundle).toMatchObject({ consistent: true, disagreements: [], unsealed: 0 });
-      expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true });
+      expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: true });
       await attack(
         register,
         `update operations set response_body = '{}' where operation_id = '${id}'`,

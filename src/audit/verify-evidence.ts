@@ -52,7 +52,9 @@ export function verifyEvidence(bundle: EvidenceBundle, keys: EvidenceKeys): Evid
     forged ??
     brokenProofIn(bundle) ??
     bad?.reason ??
-    (disagreements.length > 0 ? `it does not fit together: ${disagreements.join('; ')}` : undefined);
+    (disagreements.length > 0
+      ? `it does not fit together: ${disagreements.join('; ')}`
+      : undefined);
   const open = openIn(bundle, keys, decisions);
   const sound = open === undefined ? 'proven' : 'unproven';
   const verdict = wrong === undefined ? sound : 'refuted';
@@ -109,7 +111,7 @@ function badEntryIn(bundle: EvidenceBundle): BadEntry | undefined {
     const entry = entryIn(line) ?? '';
     const told = parsed(entry);
     const sequence = told?.sequence ?? null;
-    if (!told || !isProven(bundle, entry, told)) {
+    if (!told || !Number.isSafeInteger(told.sequence) || !isProven(bundle, entry, told)) {
       return { sequence, reason: 'an entry is not proven' };
     }
     if (!isOfOperation(bundle, told)) {

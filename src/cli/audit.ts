@@ -77,7 +77,9 @@ async function verify(context: CliContext, file: string, options: VerifyOptions)
   const heads = await readHeads(options.head);
   const verifier = findVerifier(context.publicKeyFolders, options.publicKeys);
   if (!verifier) {
-    context.warn('signatures are not checked: name the folder of the public keys with --public-keys');
+    context.warn(
+      'signatures are not checked: name the folder of the public keys with --public-keys',
+    );
   }
   const report = await verifyLog(file, heads, verifier);
   if (!options.json) context.say(sentenceOf(report));

@@ -71,34 +71,31 @@ function disagreementsOnSubject(
   ];
 }
 
-function disagreementsOnVotes(
-  approval: ApprovalFacts,
-  events: readonly AuditMembers[],
-): string[] {
-  const { approval_id: id, votes } = approval;
-  const words = events.filter((event) => isAbout(event, id) && isOfPerson(event, approval));
+function disagreementsOnVotes(approval: ApprovalFacts, events: readonly AuditMembers[]): string[] {
+  const { approval_id: id, status, votes } = approval;
+  const words = events.filter((event) => isAbout(event, id) && isOfPerson(event));
   const strange = votes.filter((vote) => !words.some((event) => tells(event, vote, approval)));
   const missing = words.filter(
-    ({ principal, at }) =>
+    ({ principal, at, detail }) =>
+      // A no takes the place of an earlier yes of the same owner.
+      !(status === 'rejected' && detail?.['decision'] === 'vote') &&
       !votes.some((vote) => vote.principal_id === principal && vote.decided_at === at),
   );
   return [
     ...strange.map(
       (vote) => `the audit has no such decision of ${vote.principal_id} about approval ${id}`,
     ),
-    ...missing.map(({ principal }) => `the decision of ${principal} about approval ${id} is missing`),
+    ...missing.map(
+      ({ principal }) => `the decision of ${principal} about approval ${id} is missing`,
+    ),
   ];
 }
 
 const isAbout = ({ type, detail }: AuditMembers, approvalId: string): boolean =>
   type === 'approval_decided' && detail?.['approval_id'] === approvalId;
 
-/** A no takes the place of an earlier yes of the same owner, so after one the votes before it may be gone. */
-function isOfPerson({ detail }: AuditMembers, { status }: ApprovalFacts): boolean {
-  const decision = detail?.['decision'];
-  if (decision === 'vote') return status !== 'rejected';
-  return decision === 'approved' || decision === 'rejected';
-}
+const isOfPerson = ({ detail }: AuditMembers): boolean =>
+  ['vote', 'approved', 'rejected'].includes(String(detail?.['decision']));
 
 function tells(
   { principal, at, detail }: AuditMembers,

@@ -88,7 +88,15 @@ describe('the second verifier', () => {
     const [head] = heads;
     if (!head) throw new Error('no head');
     const foreign = headOf(forger.key, 'acct_a', 3, hashesOf(lines));
-    for (const bad of [foreign, { ...foreign, kid: head.kid }, { ...head, sequence: 2 }]) {
+    // The same 64 bytes, in spellings that only some decoders take.
+    const respelled = [
+      `${head.signature}==`,
+      `${head.signature}\n`,
+      Buffer.from(head.signature, 'base64url').toString('base64'),
+      head.signature.slice(0, -1) + String.fromCharCode(head.signature.charCodeAt(85) + 1),
+    ].map((signature) => ({ ...head, signature }));
+    const changed = [foreign, { ...foreign, kid: head.kid }, { ...head, sequence: 2 }];
+    for (const bad of [...changed, ...respelled]) {
       expect(await both(lines, [bad])).toMatchObject({ ok: false, signatures: 'invalid' });
     }
     forger.remove();

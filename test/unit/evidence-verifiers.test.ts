@@ -276,6 +276,22 @@ describe('both verifiers refuse, and name', () => {
       new RegExp(`the decision ${ABOUT} has no valid signature`),
     ],
     [
+      'the content of an entry',
+      set(
+        'entries.3',
+        eachText((line) => line.replace('"vote"', '"Vote"')),
+      ),
+      /an entry is not proven/,
+    ],
+    [
+      'the hash that an entry names',
+      set(
+        'entries.3',
+        eachText((line) => line.replace(/[0-9a-f]{64}"\}$/, `${'0'.repeat(64)}"}`)),
+      ),
+      /an entry is not proven/,
+    ],
+    [
       'an entry that was left out',
       set('entries', (lines: string[]) => lines.toSpliced(-1, 1)),
       /the row is SUCCEEDED, and the last transition ended in IN_PROGRESS/,

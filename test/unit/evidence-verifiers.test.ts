@@ -1,6 +1,7 @@
 // Whatever is changed in an evidence bundle, both verifiers notice, say the same of it, and say what it is.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEvidence } from '../../src/audit/parse-evidence.ts';
 import { verifyEvidence, type EvidenceKeys } from '../../src/audit/verify-evidence.ts';
@@ -438,6 +439,53 @@ describe('a bundle that proves less', () => {
       });
     },
   );
+});
+
+describe('whatever is put in the place of whatever', () => {
+  const values = [
+    undefined,
+    null,
+    true,
+    0,
+    1,
+    -1,
+    1.5,
+    1e21,
+    '',
+    'a',
+    'approved',
+    '\u2028é😀',
+    [],
+    {},
+  ];
+
+  it('both verifiers say the same', { timeout: PATIENCE_MS }, async () => {
+    const good = goodBundle(signers);
+    const bundles = [
+      { ...good, checkpoint: checkpointOf(audit.key, good) },
+      rejectedBundle(signers),
+    ];
+    const spoilings = fc.record({
+      bundle: fc.constantFrom(...bundles),
+      at: fc.nat(10_000),
+      up: fc.nat(2),
+      value: fc.constantFrom(...values),
+    });
+    await fc.assert(
+      fc.asyncProperty(spoilings, async ({ bundle, at, up, value }) => {
+        const leaves = leavesOf(bundle);
+        const leaf = leaves[at % leaves.length] ?? [];
+        const path = leaf.slice(0, Math.max(1, leaf.length - up));
+        const keys = { heads: audit.verifier, desk: at % 2 === 0 ? desk.verifier : undefined };
+        // Fails where they differ.
+        await both(
+          changed(bundle, path, () => value),
+          keys,
+        );
+      }),
+      { numRuns: 20 },
+    );
+  });
 });
 
 describe('a file that is no bundle', () => {

@@ -54,7 +54,7 @@ const Variables = z.object({
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('holdfast'),
   /** The approval desk's private key, for APIs; unset: under the home, where the embedded default makes one. */
   DESK_KEY_FILE: z.string().min(1).optional(),
-  /** Folder of the desk's public keys, for workers. */
+  /** Folder of the desk's public keys, for workers, APIs and whoever verifies. */
   DESK_PUBLIC_KEYS: z.string().min(1).optional(),
   /** The audit sealer's private key, for workers. */
   AUDIT_KEY_FILE: z.string().min(1).optional(),

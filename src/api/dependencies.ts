@@ -1,5 +1,5 @@
 // What the API works with; given once by its composition root.
-import type { DecisionSigner } from '../domain/approval-decision.ts';
+import type { DecisionSigner, DecisionVerifier } from '../domain/approval-decision.ts';
 import type { CapabilityCard } from '../domain/capability-card.ts';
 import type { BareConnection } from '../domain/connection.ts';
 import type { PlanSettings } from '../domain/execution-plan.ts';
@@ -33,6 +33,8 @@ export interface ApiDependencies {
   readonly installationId: string;
   /** The approval desk's private key. */
   readonly desk: DecisionSigner;
+  /** The desk's public keys, those before today's among them. */
+  readonly deskKeys: DecisionVerifier;
   readonly startSoon: StartSoon;
   readonly replays: Pick<ReplayAudit, 'note'>;
   readonly watcher: RestWatcher;

@@ -1,10 +1,11 @@
 // The use case: the evidence of one operation, for whoever has to be convinced without access to this system.
+import type { DecisionVerifier } from '../domain/approval-decision.ts';
 import { entryLine, membersOf, type AuditMembers } from '../domain/audit-chain.ts';
-import {
-  disagreementsOf,
-  type EvidenceBundle,
-  type InclusionProof,
-} from '../domain/evidence-bundle.ts';
+import type { EvidenceBundle, InclusionProof } from '../domain/evidence-bundle.ts';
+import { disagreementsOnDecisions } from '../domain/evidence-decisions.ts';
+import { disagreementsOf, isOwnClaim } from '../domain/evidence-disagreements.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
+import type { Removal } from '../domain/personal-data.ts';
 import { headsFrom, readCheckpoint, readSealed } from '../store/audit-sealing.store.ts';
 import {
   withEvidence,
@@ -12,10 +13,17 @@ import {
   type FiledEvent,
 } from '../store/evidence-bundle.store.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
+import { submitterOwners } from '../store/submitter-owners.store.ts';
+
+export interface EvidenceSources {
+  readonly pool: Pool;
+  /** The desk's public keys: a row that says "approved" is believed by its signatures. */
+  readonly deskKeys: DecisionVerifier;
+}
 
 /** Undefined where the account has no such operation. */
 export async function evidenceOf(
-  pool: Pool,
+  { pool, deskKeys }: EvidenceSources,
   accountId: string,
   operationId: string,
 ): Promise<EvidenceBundle | undefined> {
@@ -24,7 +32,12 @@ export async function evidenceOf(
     const sealed = parts.events.flatMap(inPlace).toSorted((a, b) => a.sequence - b.sequence);
     const checkpoint = await readCheckpoint(db, accountId);
     const told = parts.events.map(toldBy);
-    const disagreements = disagreementsOf(parts, told, checkpoint === undefined);
+    const submitters = await submitterOwners(db, operationId);
+    const disagreements = [
+      ...disagreementsOf(parts, told, checkpoint !== undefined),
+      ...disagreementsOnDecisions(parts, deskKeys, submitters),
+      ...disagreementsOnCommand(parts, told),
+    ];
     return {
       v: 1,
       operation,
@@ -41,6 +54,26 @@ export async function evidenceOf(
     };
   });
 }
+
+/**
+ * Once retention or erasure took what is personal, the rest hashes to something else; only their event in the audit excuses that, which
+ * is never cut off without the claim.
+ */
+function disagreementsOnCommand(
+  { row, command }: EvidenceParts,
+  told: readonly AuditMembers[],
+): string[] {
+  const { account_id: accountId, kind, kind_version: kindVersion, fingerprint } = row;
+  const isReduced = told.some(
+    ({ type, detail }) => type === 'resolved' && REMOVALS.has(detail?.['step']),
+  );
+  const claimed = fingerprintOf({ accountId, kind, kindVersion, command });
+  return isReduced || !told.some(isOwnClaim) || claimed === fingerprint
+    ? []
+    : ['the stored command does not hash to the fingerprint'];
+}
+
+const REMOVALS: ReadonlySet<unknown> = new Set<Removal>(['erased', 'expired']);
 
 interface Placed {
   readonly sequence: number;

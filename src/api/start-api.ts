@@ -13,7 +13,7 @@ import { keepPolicy } from '../policy/keep-policy.ts';
 import { adapterOf } from '../providers/connected-providers.ts';
 import { eventReceivers } from '../providers/event-receivers.ts';
 import { adapters } from '../providers/index.ts';
-import { signingKeyOf } from '../signing/configured-keys.ts';
+import { signingKeyOf, verifierOf } from '../signing/configured-keys.ts';
 import { createPool, type Pool } from '../store/pool.ts';
 import { readStates, kindVersionsInUse } from '../store/operations.store.ts';
 import { accountsInUse, installationId } from '../store/principals.store.ts';
@@ -65,6 +65,7 @@ export async function startApi(
   faults: ApiFaults = NO_FAULTS,
 ): Promise<RunningApi> {
   const desk = signingKeyOf('desk', config.keys.desk);
+  const deskKeys = verifierOf('desk', config.keys.desk);
   const pool = createPool(config.postgres.url, {
     max: POOL_SIZE,
     onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
@@ -89,6 +90,7 @@ export async function startApi(
     policyIsFresh: policy.isFresh,
     installationId: await installationId(pool),
     desk,
+    deskKeys,
     startSoon,
     replays,
     rateLimits: createRateLimits(config.rateLimits),

@@ -6,18 +6,21 @@ import { CommanderError } from 'commander';
 import { CliError, type CliContext } from '../cli/context.ts';
 import { createProgram } from '../cli/program.ts';
 
-const { HOLDFAST_URL, HOLDFAST_API_KEY, HOLDFAST_HOME, AUDIT_PUBLIC_KEYS } = process.env;
+const { HOLDFAST_URL, HOLDFAST_API_KEY, HOLDFAST_HOME } = process.env;
+const { AUDIT_PUBLIC_KEYS, DESK_PUBLIC_KEYS } = process.env;
 const project = fileURLToPath(new URL('../../', import.meta.url));
+const homes = HOLDFAST_HOME ? [HOLDFAST_HOME] : ['.holdfast', join(project, '.holdfast')];
+
+const keyFolders = (configured: string | undefined, name: string): string[] => [
+  ...(configured ? [resolve(configured)] : []),
+  ...homes.map((home) => resolve(home, 'keys', name)),
+];
 
 const context: CliContext = {
   url: (HOLDFAST_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, ''),
   apiKey: HOLDFAST_API_KEY,
-  publicKeyFolders: [
-    ...(AUDIT_PUBLIC_KEYS ? [resolve(AUDIT_PUBLIC_KEYS)] : []),
-    ...(HOLDFAST_HOME ? [HOLDFAST_HOME] : ['.holdfast', join(project, '.holdfast')]).map((home) =>
-      resolve(home, 'keys', 'audit.public'),
-    ),
-  ],
+  publicKeyFolders: keyFolders(AUDIT_PUBLIC_KEYS, 'audit.public'),
+  deskKeyFolders: keyFolders(DESK_PUBLIC_KEYS, 'desk.public'),
   say: (line) => console.log(line),
   warn: (line) => console.error(line),
 };

@@ -6,6 +6,8 @@ export interface CliContext {
   readonly apiKey: string | undefined;
   /** Where public keys of the audit are looked for, in this order, when none are named. */
   readonly publicKeyFolders: readonly string[];
+  /** The same for those of the approval desk. */
+  readonly deskKeyFolders: readonly string[];
   /** Writes a line for programs and people. */
   readonly say: (line: string) => void;
   /** Writes a line for people only. */

@@ -1,8 +1,7 @@
 // `holdfast evidence …`: the proof of one operation, taken and checked.
 import type { Command } from 'commander';
-import { verifyEvidence } from '../audit/verify-evidence.ts';
-import type { EvidenceBundle } from '../domain/evidence-bundle.ts';
-import type { Verifier } from '../signing/keys.ts';
+import { parseEvidence } from '../audit/parse-evidence.ts';
+import { verifyEvidence, type EvidenceReport } from '../audit/verify-evidence.ts';
 import { askApi } from './ask-api.ts';
 import { CliError, type CliContext } from './context.ts';
 import { hand } from './hand.ts';
@@ -10,6 +9,7 @@ import { findVerifier, readText } from './read-files.ts';
 
 interface VerifyOptions {
   readonly publicKeys?: string;
+  readonly deskKeys?: string;
   readonly json?: boolean;
 }
 
@@ -23,7 +23,8 @@ export function addEvidenceCommands(program: Command, context: CliContext): void
   evidence
     .command('verify <file>')
     .description('check a bundle; needs no server')
-    .option('--public-keys <folder>', 'public keys that you trust, as .pem files')
+    .option('--public-keys <folder>', 'public keys of the audit that you trust, as .pem files')
+    .option('--desk-keys <folder>', 'public keys of the approval desk, likewise')
     .option('--json', 'end with a line {"ok", "first_bad", …}')
     .action((file: string, options: VerifyOptions) => verify(context, file, options));
 }
@@ -34,30 +35,21 @@ async function exportBundle(context: CliContext, id: string, out?: string): Prom
 }
 
 async function verify(context: CliContext, file: string, options: VerifyOptions): Promise<void> {
-  const bundle = bundleIn(file, await readText(file));
-  const report = reportOn(file, bundle, findVerifier(context, options.publicKeys));
-  const found = `${report.entries} entries; signatures: ${report.signatures}`;
-  if (options.json) context.say(JSON.stringify(report));
-  else context.say(report.ok ? `proven: ${found}` : `NOT proven: ${report.reason} (${found})`);
+  const bundle = parseEvidence(await readText(file));
+  if (!bundle) throw new CliError(`${file}: is no evidence bundle`);
+  const report = verifyEvidence(bundle, {
+    heads: findVerifier(context.publicKeyFolders, options.publicKeys),
+    desk: findVerifier(context.deskKeyFolders, options.deskKeys),
+  });
+  context.say(options.json ? JSON.stringify(report) : sentenceOf(report));
   if (!report.ok) process.exitCode = 1;
 }
 
-function reportOn(path: string, bundle: EvidenceBundle, verifier: Verifier | undefined) {
-  try {
-    return verifyEvidence(bundle, verifier);
-  } catch (error) {
-    // A member is missing, or is something else.
-    if (error instanceof TypeError) throw new CliError(`${path}: is no evidence bundle`);
-    throw error;
-  }
-}
-
-function bundleIn(path: string, text: string): EvidenceBundle {
-  try {
-    const bundle = JSON.parse(text) as EvidenceBundle;
-    if (Array.isArray(bundle.entries) && Array.isArray(bundle.proofs)) return bundle;
-  } catch {
-    // Said below, for whatever reason it is none.
-  }
-  throw new CliError(`${path}: is no evidence bundle`);
+/** Says first whether it is proven: nobody reads a line to its end. */
+function sentenceOf(report: EvidenceReport): string {
+  const { ok, first_bad: firstBad, reason, entries, signatures } = report;
+  const checked = `signatures of heads: ${signatures}, of decisions: ${report.decision_signatures}`;
+  const found = `${entries} entries; ${checked}`;
+  if (ok) return `proven: ${found}`;
+  return `NOT proven${firstBad === null ? '' : ` at entry ${firstBad}`}: ${reason} (${found})`;
 }

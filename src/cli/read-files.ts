@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { AuditHead } from '../domain/audit-chain.ts';
 import { readVerifier, type Verifier } from '../signing/keys.ts';
-import { CliError, type CliContext } from './context.ts';
+import { CliError } from './context.ts';
 
 export async function readText(path: string): Promise<string> {
   try {
@@ -48,18 +48,15 @@ function isHead(value: unknown): value is AuditHead {
 }
 
 /**
- * The keys that signatures are checked by: of the folder that was named, else of the first usual place that exists. Undefined, with a
- * warning, where there is none. Keys that came with the data would prove nothing.
+ * The keys that signatures are checked by: of the folder that was named, else of the first usual place that exists; undefined where there
+ * is none. Keys that came with the data would prove nothing.
  */
 export function findVerifier(
-  { publicKeyFolders, warn }: CliContext,
+  usual: readonly string[],
   named: string | undefined,
 ): Verifier | undefined {
-  const folder = named ?? publicKeyFolders.find((one) => existsSync(one));
-  if (folder === undefined) {
-    warn('signatures are not checked: name the folder of the public keys with --public-keys');
-    return undefined;
-  }
+  const folder = named ?? usual.find((one) => existsSync(one));
+  if (folder === undefined) return undefined;
   try {
     return readVerifier(folder);
   } catch (error) {

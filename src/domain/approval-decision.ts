@@ -56,7 +56,16 @@ export interface DecisionSubject {
     | 'connection'
     | 'providerToken'
   >;
-  readonly approval: ApprovalRecord;
+  readonly approval: Pick<
+    ApprovalRecord,
+    | 'approvalId'
+    | 'expiresAt'
+    | 'quorum'
+    | 'approvers'
+    | 'ownRequests'
+    | 'policyVersion'
+    | 'preconditions'
+  >;
 }
 
 /** SHA-256 over what was agreed to beyond the command: editing any of it afterwards voids the signatures. */

@@ -1,6 +1,6 @@
 // Who may decide about an approval, and what the decisions that were given come to.
 import { checkDecision, type DecisionSubject, type DecisionVerifier } from './approval-decision.ts';
-import type { ApprovalRecord } from './approval-record.ts';
+import type { ApprovalRecord, ApprovalVote } from './approval-record.ts';
 import type { ProblemCode } from './error-catalogue.ts';
 import type { OperationState } from './operation-state.ts';
 
@@ -103,12 +103,18 @@ function refusal(code: DecisionRefusal['code'], detail: string): DecisionRefusal
 /** `pending`: people are asked. `approved`: enough of them agreed, and it is proved. `unproved`: the row says more than the signatures. */
 export type Standing = 'pending' | 'approved' | 'unproved';
 
+/** What stored decisions are judged by. */
+export interface StandingSubject extends DecisionSubject {
+  readonly approval: DecisionSubject['approval'] &
+    Pick<ApprovalRecord, 'status'> & { readonly votes: readonly Pick<ApprovalVote, 'signed'>[] };
+}
+
 /**
  * What the stored decisions come to. Only signatures count: each by another owner, about this operation, fingerprint and plan as they
- * stand now, and not past the time that was signed. `now` is RFC 3339.
+ * stand now, given and used before the time that was signed. `now` is RFC 3339.
  */
 export function standingOf(
-  subject: DecisionSubject,
+  subject: StandingSubject,
   submitterOwners: readonly string[],
   now: string,
   desk: DecisionVerifier,
@@ -118,7 +124,9 @@ export function standingOf(
   const owners = approval.votes.flatMap(({ signed }) => {
     const decision = checkDecision(signed, subject, desk);
     if (typeof decision === 'string' || decision.decision !== 'approved') return [];
-    const isLate = Date.parse(decision.expires_at) <= Date.parse(now);
+    const isLate = [now, decision.decided_at].some(
+      (at) => Date.parse(decision.expires_at) <= Date.parse(at),
+    );
     const isOwn = submitterOwners.includes(decision.approver.owner) && !approval.ownRequests;
     return isLate || isOwn ? [] : [decision.approver.owner];
   });

@@ -89,11 +89,21 @@ export function readVerifier(publicKeyFolder: string): Verifier {
   return {
     verify(kid, text, signature) {
       const key = keys.get(kid);
-      if (!key || key.asymmetricKeyType !== 'ed25519') return false;
-      return verifyBytes(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
+      const bytes = signatureBytes(signature);
+      if (!bytes || key?.asymmetricKeyType !== 'ed25519') return false;
+      return verifyBytes(null, Buffer.from(text), key, bytes);
     },
     publicKeys: new Map(
       [...keys].map(([kid, key]) => [kid, String(key.export({ type: 'spki', format: 'pem' }))]),
     ),
   };
+}
+
+const SIGNATURE_BYTES = 64;
+
+/** A signature has one spelling, base64url without padding and without bits that mean nothing; every other one is none. */
+function signatureBytes(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  const isSpelled = bytes.length === SIGNATURE_BYTES && bytes.toString('base64url') === text;
+  return isSpelled ? bytes : undefined;
 }

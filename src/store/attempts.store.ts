@@ -211,7 +211,9 @@ async function keepAnswer(
 
 function answerEvents({ operation, now }: LockedFile, number: number, outcome: WriteOutcome) {
   const detail = { attempt: number, outcome: outcome.status };
-  const answer = { ...auditOf(operation, 'provider_answer', now), detail };
+  // Named here as well: "pending" writes it into the row without a transition.
+  const providerReference = 'reference' in outcome ? (outcome.reference ?? null) : null;
+  const answer = { ...auditOf(operation, 'provider_answer', now), providerReference, detail };
   if (outcome.status === 'not_sent') return [answer];
   return [{ ...auditOf(operation, 'sent', now), detail }, answer];
 }

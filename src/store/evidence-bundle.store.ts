@@ -1,8 +1,9 @@
 // What an evidence bundle is made of, as of one moment: a row and events that were read at two moments would seem to disagree.
 import type { AuditRecord } from '../domain/audit-chain.ts';
 import type { ApprovalFacts, OperationFacts } from '../domain/evidence-bundle.ts';
-import type { JsonValue } from '../domain/strict-json.ts';
+import type { JsonObject, JsonValue } from '../domain/strict-json.ts';
 import { AUDIT_ROW } from './audit-reading.store.ts';
+import { timeInJson } from './operation-rows.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -15,6 +16,8 @@ export interface FiledEvent extends AuditRecord {
 
 export interface EvidenceParts {
   readonly row: OperationFacts;
+  /** Judged, and never told. */
+  readonly command: JsonObject;
   readonly policyDecision: JsonValue;
   readonly approvals: readonly ApprovalFacts[];
   readonly attempts: readonly JsonValue[];
@@ -35,7 +38,7 @@ export async function withEvidence<T>(
     if (!row) return undefined;
     return use(db, {
       ...row,
-      approvals: await objects<ApprovalFacts>(db, APPROVALS, operationId),
+      approvals: await readApprovals(db, operationId),
       attempts: await objects(db, ATTEMPTS, operationId),
       statements: await objects(db, STATEMENTS, operationId),
       events: await readEvents(db, operationId),
@@ -51,10 +54,10 @@ const ROW = `select json_build_object(
     'idempotency_key', idempotency_key, 'fingerprint', fingerprint,
     'fingerprint_version', fingerprint_version, 'status', status, 'agent_id', agent_id,
     'agent_run', agent_run, 'connection', connection, 'adapter', adapter,
-    'provider_token', provider_token, 'provider_reference', provider_reference,
+    'provider_token', provider_token, 'plan', plan, 'provider_reference', provider_reference,
     'response_status', response_status, 'response_sha256', ${sha256Of('response_body')},
     'resolved_by', resolved_by) as facts,
-    created_at, updated_at, settled_at,
+    created_at, updated_at, settled_at, command,
     to_jsonb(o) -> 'policy_decision' as policy_decision
   from operations o where account_id = $1 and operation_id = $2`;
 
@@ -62,16 +65,17 @@ async function readRow(
   db: Queryable,
   accountId: string,
   operationId: string,
-): Promise<Pick<EvidenceParts, 'row' | 'policyDecision'> | undefined> {
+): Promise<Pick<EvidenceParts, 'row' | 'command' | 'policyDecision'> | undefined> {
   const { rows } = await db.query(ROW, [accountId, operationId]);
   const [found] = rows;
   if (!found) return undefined;
-  const { facts, policy_decision: policyDecision, ...rest } = found;
-  return { row: { ...facts, ...rest }, policyDecision };
+  const { facts, command, policy_decision: policyDecision, ...rest } = found;
+  return { row: { ...facts, ...rest }, command, policyDecision };
 }
 
 /** What the approvers saw, and the decisions as the desk signed them; what they wrote is theirs and left out. */
-const APPROVALS = `select a.approval_id, a.status, a.fingerprint, a.reason, a.round, a.quorum, a.policy_version,
+const APPROVALS = `select a.approval_id, a.status, a.fingerprint, a.reason, a.round, a.quorum, a.approvers,
+    a.own_requests, a.policy_version,
     a.preconditions, a.preconditions_read_at, a.difference,
     a.created_at, a.expires_at, a.decided_at, a.consumed_at,
     coalesce((select json_agg(json_build_object('principal_id', v.principal_id, 'owner', v.owner,
@@ -79,6 +83,18 @@ const APPROVALS = `select a.approval_id, a.status, a.fingerprint, a.reason, a.ro
         order by v.decided_at, v.owner)
       from approval_votes v where v.approval_id = a.approval_id), '[]') as votes
   from approvals a where a.operation_id = $1 order by a.created_at, a.approval_id`;
+
+async function readApprovals(db: Queryable, operationId: string): Promise<ApprovalFacts[]> {
+  const approvals = await objects<ApprovalFacts>(db, APPROVALS, operationId);
+  return approvals.map((approval) => ({
+    ...approval,
+    // As it was signed.
+    votes: approval.votes.map((vote) => ({
+      ...vote,
+      decided_at: timeInJson(vote.decided_at) ?? '',
+    })),
+  }));
+}
 
 const ATTEMPTS = `select number, purpose, started_at, ended_at, outcome, error ->> 'code' as error, worker,
     ${sha256Of('request_body')} as request_sha256

@@ -1,6 +1,6 @@
 // The chain over HTTP: its head, its entries, and evidence that convinces without this system.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
+import { verifyEvidence, type EvidenceKeys } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
 import { personalMembersOf } from '../../src/operations/registry.ts';
 import { expireIfDue } from '../../src/store/personal-data.store.ts';
@@ -12,6 +12,7 @@ import { written } from '../support/audit-log.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import { openRegister, type Register } from '../support/register.ts';
 import { attack, startSealer, type TestSealer } from '../support/sealing.ts';
+import { DESK } from '../support/desk.ts';
 
 let register: Register;
 let api: TestApi;
@@ -25,6 +26,11 @@ afterAll(async () => {
   await api.stop();
   await register.close();
   sealer.keys.remove();
+});
+
+const keysOf = ({ keys }: TestSealer): EvidenceKeys => ({
+  heads: keys.verifier,
+  desk: DESK.verifier,
 });
 
 const AUDITOR = 'acct_a.auditor';
@@ -43,6 +49,35 @@ async function paid(amount = '10.00'): Promise<string> {
   await api.submit(after, paymentBody());
   await sealer.sealAll('acct_a');
   return id;
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly approvalId: string;
+}
+
+/** A payment that waits for people. */
+async function held(): Promise<Waiting> {
+  const { body } = await api.submit(newKey(), paymentBody({ amount: '5000.00' }));
+  const { approval_id: approvalId } = body['approval'] as { approval_id: string };
+  return { id: String(body['operation_id']), approvalId };
+}
+
+async function decide(approvalId: string, action: 'approve' | 'reject') {
+  const shown = await api.call('GET', `/approvals/${approvalId}`, { as: 'acct_a.approver' });
+  return api.call('POST', `/approvals/${approvalId}/${action}`, {
+    as: 'acct_a.approver',
+    headers: { 'content-type': 'application/json' },
+    body: { fingerprint: shown.body['fingerprint'] },
+  });
+}
+
+/** One that a person has agreed to, sealed so far. */
+async function approved(): Promise<Waiting> {
+  const waiting = await held();
+  expect((await decide(waiting.approvalId, 'approve')).status).toBe(200);
+  await sealer.sealAll('acct_a');
+  return waiting;
 }
 
 async function evidenceOf(id: string, as = AUDITOR): Promise<EvidenceBundle> {
@@ -144,7 +179,7 @@ describe('the evidence of an operation', () => {
       'provider_answer',
       'transition',
     ]);
-    expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true, entries: 7 });
+    expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: true, entries: 7 });
     expect(bundle.proofs.map(({ head }) => head.account_id)).toEqual(['acct_a', 'acct_a']);
     const ids = new Set(JSON.stringify(bundle).match(/op_[0-9a-f-]{36}/g));
     expect([...ids]).toEqual([id]);
@@ -210,7 +245,11 @@ describe('the evidence of an operation', () => {
     [`fingerprint = repeat('0', 64)`, 'the fingerprint of the row is not the one that was claimed'],
     [
       `provider_reference = 'pay_other'`,
-      'the provider reference is not that of the last transition',
+      'the provider reference is not the one that the audit has',
+    ],
+    [
+      `command = command || '{"amount": "11.00"}'`,
+      'the stored command does not hash to the fingerprint',
     ],
     [`response_body = '{}'`, 'the stored bytes are not those that the audit has the digest of'],
     [`idempotency_key = 'other'`, 'the idempotency key of the row is not the one that was claimed'],
@@ -219,8 +258,9 @@ describe('the evidence of an operation', () => {
     const id = await paid();
     await attack(register, `update operations set ${change} where operation_id = '${id}'`);
     const bundle = await evidenceOf(id);
-    expect(bundle).toMatchObject({ consistent: false, disagreements: [disagreement] });
-    expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: false });
+    expect(bundle.consistent).toBe(false);
+    expect(bundle.disagreements).toContain(disagreement);
+    expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: false });
   });
 
   it('says where an event is missing', async () => {
@@ -243,33 +283,107 @@ describe('the evidence of an operation', () => {
   });
 
   it('says where an approval was written that nobody gave', async () => {
-    const { body } = await api.submit(newKey(), paymentBody({ amount: '5000.00' }));
-    const id = String(body['operation_id']);
-    const { approval_id: approvalId } = body['approval'] as { approval_id: string };
+    const { id, approvalId } = await held();
     await attack(
       register,
-      `update approvals set status = 'approved' where approval_id = '${approvalId}'`,
+      `update approvals set status = 'approved', decided_at = holdfast_now() where approval_id = '${approvalId}'`,
     );
     expect(await evidenceOf(id)).toMatchObject({
       consistent: false,
-      disagreements: [`approval ${approvalId} is approved, and the audit has no such decision`],
+      disagreements: [
+        `approval ${approvalId} is approved, and the audit says pending`,
+        `approval ${approvalId} is approved, and no valid decisions prove it`,
+      ],
     });
   });
 
-  it('agrees with approvals that people gave or refused', async () => {
-    for (const action of ['approve', 'reject']) {
-      const { body } = await api.submit(newKey(), paymentBody({ amount: '5000.00' }));
-      const { approval_id: approvalId } = body['approval'] as { approval_id: string };
-      const said = await api.call('POST', `/approvals/${approvalId}/${action}`, {
-        as: 'acct_a.approver',
-        headers: { 'content-type': 'application/json' },
-        body: { fingerprint: body['fingerprint'] },
-      });
-      expect(said.status).toBe(200);
-      await sealer.sealAll('acct_a');
-      const bundle = await evidenceOf(String(body['operation_id']));
-      expect(bundle).toMatchObject({ consistent: true, disagreements: [] });
+  it.each([
+    [
+      'has another signature',
+      `signed = signed || '{"signature": "AAAA"}'`,
+      'has no valid signature',
+    ],
+    [
+      'names another owner',
+      `signed = jsonb_set(signed, '{approver,owner}', '"x"')`,
+      'has no valid signature',
+    ],
+    ['is no decision', `signed = '{}'`, 'is none that the desk signs'],
+    ['is said of another owner', `owner = 'x'`, 'is not the one that was signed'],
+  ])('says where the signed decision of a row %s', async (_, change, fault) => {
+    const { id, approvalId } = await approved();
+    await attack(
+      register,
+      `update approval_votes set ${change} where approval_id = '${approvalId}'`,
+    );
+    const bundle = await evidenceOf(id);
+    expect(bundle.consistent).toBe(false);
+    expect(bundle.disagreements).toContain(
+      `the decision of acct_a.approver about approval ${approvalId} ${fault}`,
+    );
+  });
+
+  it('says where what was agreed to was changed afterwards, or the decision was taken away', async () => {
+    const unproved = /is approved, and no valid decisions prove it/;
+    for (const change of [
+      `update approvals set own_requests = true where approval_id = $id`,
+      `update operations set plan = plan || '{"provider_deadline_ms": 1}'
+       where operation_id = (select operation_id from approvals where approval_id = $id)`,
+      `delete from approval_votes where approval_id = $id`,
+      // A day later than its offer lasted.
+      `update approvals set decided_at = expires_at + interval '1 day' where approval_id = $id`,
+    ]) {
+      const { id, approvalId } = await approved();
+      await attack(register, change.replaceAll('$id', `'${approvalId}'`));
+      const bundle = await evidenceOf(id);
+      expect(bundle.disagreements).toContainEqual(expect.stringMatching(unproved));
     }
+    const { id, approvalId } = await approved();
+    await attack(
+      register,
+      `delete from approval_votes where approval_id = '${approvalId}'`,
+      `delete from approvals where approval_id = '${approvalId}'`,
+    );
+    expect((await evidenceOf(id)).disagreements).toEqual([
+      `approval ${approvalId} is in the audit, and missing beside it`,
+    ]);
+  });
+
+  it('says where the owner who agreed is the one whose request it is', async () => {
+    const { id, approvalId } = await approved();
+    await attack(
+      register,
+      `update principals set owner = 'owner-of-acct_a.approver' where principal_id = 'acct_a.agent'`,
+    );
+    const bundle = await evidenceOf(id);
+    await attack(
+      register,
+      `update principals set owner = 'owner-of-acct_a.agent' where principal_id = 'acct_a.agent'`,
+    );
+    expect(bundle.disagreements).toEqual([
+      `approval ${approvalId} is approved, and no valid decisions prove it`,
+    ]);
+  });
+
+  it('agrees with approvals that people gave or refused, also when their time is long over', async () => {
+    const all = [await approved(), await approved(), await held(), await held()];
+    const [used, , refused, canceled] = all;
+    await work(register, used?.id);
+    expect((await decide(refused?.approvalId ?? '', 'reject')).status).toBe(200);
+    await api.call('POST', `/agent/operations/${canceled?.id}/cancel`);
+    await sealer.sealAll('acct_a');
+    await register.shiftClock(30 * 24 * 3_600_000);
+    for (const { id } of all) {
+      const bundle = await evidenceOf(id);
+      expect(bundle).toMatchObject({ consistent: true, disagreements: [] });
+      expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: true, reason: null });
+    }
+    await register.shiftClock(0);
+    const { operation, approvals } = await evidenceOf(used?.id ?? '');
+    expect([operation.status, approvals[0]?.consumed_at]).toEqual([
+      'SUCCEEDED',
+      expect.any(String),
+    ]);
   });
 
   const removals: [string, (id: string) => Promise<unknown>][] = [
@@ -290,7 +404,7 @@ describe('the evidence of an operation', () => {
       expect(await sealer.verify('acct_a')).toMatchObject({ ok: true, signatures: 'valid' });
       const bundle = await evidenceOf(id);
       expect(bundle).toMatchObject({ consistent: true, disagreements: [], unsealed: 0 });
-      expect(verifyEvidence(bundle, sealer.keys.verifier)).toMatchObject({ ok: true });
+      expect(verifyEvidence(bundle, keysOf(sealer))).toMatchObject({ ok: true });
       await attack(
         register,
         `update operations set response_body = '{}' where operation_id = '${id}'`,

@@ -188,7 +188,11 @@ describe('our services', () => {
     expect(withKey.map(([name]) => name)).toEqual(['migrate', 'api']);
     const { keys: made } = configOf('migrate');
     expect(configOf('api').keys.desk.privateKeyFile).toBe(made.desk.privateKeyFile);
-    expect(configOf('worker').keys.desk.publicKeyFolder).toBe(made.desk.publicKeyFolder);
+    for (const name of ['api', 'worker']) {
+      expect(configOf(name).keys.desk.publicKeyFolder).toBe(made.desk.publicKeyFolder);
+      const { volumes = [] } = compose.services[name] ?? {};
+      expect(volumes).toContain('desk-public:/var/lib/desk-public:ro');
+    }
   });
 
   it('listen where others reach them', () => {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CredentialsFile } from '../../src/bootstrap/first-credentials.ts';
+import type { EvidenceBundle } from '../../src/domain/evidence-bundle.ts';
 import { makeKeys, type TestKeys } from '../support/audit-log.ts';
 import { holdfast, python } from '../support/audit-verifiers.ts';
 import { startSystem, type RunningSystem } from '../support/running-system.ts';
@@ -46,6 +47,14 @@ async function verdicts(log: string, head: string) {
   return both.map(({ exit, last }) => ({ exit, ...(JSON.parse(last) as object) }));
 }
 
+const sealed = () =>
+  until('all is sealed', async () => {
+    const { rows } = await system.pool.query(
+      'select count(*)::int as waiting from audit_events where sequence is null',
+    );
+    return rows[0].waiting === 0;
+  });
+
 /** Some payments, and their audit in files. */
 async function exported(): Promise<{
   readonly id: string;
@@ -54,12 +63,7 @@ async function exported(): Promise<{
 }> {
   const answers = await Promise.all(Array.from({ length: 4 }, () => system.submit({ wait: 30 })));
   const id = answers[0]?.body.operation_id ?? '';
-  await until('all is sealed', async () => {
-    const { rows } = await system.pool.query(
-      'select count(*)::int as waiting from audit_events where sequence is null',
-    );
-    return rows[0].waiting === 0;
-  });
+  await sealed();
   const [log, head] = [file('log.jsonl'), file('head.json')];
   expect(await holdfast(['audit', 'head', '--out', head], caller)).toMatchObject({ exit: 0 });
   const taken = await holdfast(['audit', 'export', '--account', 'acct_a', '--out', log], caller);
@@ -95,7 +99,41 @@ describe('the audit of a running system', () => {
     const { last } = await holdfast(['evidence', id], caller);
     expect(JSON.parse(last)).toMatchObject({ operation: { operation_id: id }, consistent: true });
   });
+
+  it('proves what people agreed to by the keys of the desk, and takes nobody’s word for it', async () => {
+    const { body } = await system.submit({ amount: '5000.00' });
+    expect(await system.decide(body)).toMatchObject({ status: 200 });
+    await system.atRest(body.operation_id);
+    await sealed();
+    const bundle = file('approved.json');
+    const asked = ['evidence', body.operation_id, '--out', bundle];
+    expect(await holdfast(asked, caller)).toMatchObject({ exit: 0 });
+    // Keys of both sorts are found under the home.
+    const known = { HOLDFAST_HOME: system.home, AUDIT_PUBLIC_KEYS: keys.publicKeys };
+    const whole = /^proven: \d+ entries; signatures of heads: valid, of decisions: valid$/;
+    expect(await sentences(bundle, known)).toEqual([expect.stringMatching(whole), 0]);
+
+    const told = JSON.parse(readFileSync(bundle, 'utf8')) as EvidenceBundle;
+    const spoilt = { ...told, approvals: [], consistent: true, disagreements: [] };
+    writeFileSync(bundle, JSON.stringify(spoilt));
+    const missing =
+      /^NOT proven: it does not fit together: approval apr_\S+ is in the audit, and missing/;
+    expect(await sentences(bundle, known)).toEqual([expect.stringMatching(missing), 1]);
+
+    writeFileSync(bundle, JSON.stringify(told));
+    const unchecked = /^NOT proven: signatures of decisions were not checked: .*--desk-keys/;
+    const half = { HOLDFAST_HOME: file('no-home'), AUDIT_PUBLIC_KEYS: keys.publicKeys };
+    expect(await sentences(bundle, half)).toEqual([expect.stringMatching(unchecked), 1]);
+  });
 });
+
+/** The sentence and exit code of both verifiers of a bundle; fails where they differ. */
+async function sentences(bundle: string, env: Readonly<Record<string, string>>) {
+  const ours = await holdfast(['evidence', 'verify', bundle], env);
+  const theirs = await python(['--evidence', bundle], env);
+  expect(theirs).toEqual(ours);
+  return [ours.last, ours.exit];
+}
 
 describe('the command line', () => {
   it('says that signatures were not checked where it finds no keys, and trusts none that it was not told of', async () => {
@@ -108,6 +146,15 @@ describe('the command line', () => {
       expect(JSON.parse(verdict.last)).toMatchObject({ ok: true, signatures: 'unchecked' });
       expect(verdict.stderr).toMatch(/signatures are not checked/);
     }
+    // People read the sentence: it is the same of both, and does not say "whole" of what nobody has signed.
+    const sentence = [
+      await holdfast(['audit', 'verify', log, '--head', head], nowhere),
+      await python([log, '--head', head], nowhere),
+    ].map(({ last }) => last);
+    expect(sentence[0]).toMatch(
+      /^whole by its hashes alone, and signatures were NOT checked: .*unchecked/,
+    );
+    expect(sentence[1]).toBe(sentence[0]);
     const others = makeKeys();
     for (const verdict of [
       await holdfast([

@@ -90,6 +90,7 @@ function dependencies(
     policyIsFresh,
     installationId: randomUUID(),
     desk: DESK.signer,
+    deskKeys: DESK.verifier,
     startSoon: createStartSoon(register.pool, starter, logger),
     replays: { note: () => {} },
     rateLimits: UNLIMITED,

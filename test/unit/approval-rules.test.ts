@@ -190,6 +190,18 @@ describe('what decisions come to', () => {
     expect(standing(longer)).toBe('unproved');
   });
 
+  it('counts no decision that was signed as given when its time was over', () => {
+    const approval = recordOf({ status: 'approved' });
+    const given = { decision: 'approved', approver: { principalId: 'p', owner: 'a' } } as const;
+    const votes = [approval.expiresAt, T0].map((decidedAt) =>
+      voteOf('p', {
+        signed: signDecision(DESK.signer, { operation, approval }, { ...given, decidedAt }),
+      }),
+    );
+    expect(standing({ ...approval, votes: votes.slice(0, 1) })).toBe('unproved');
+    expect(standing({ ...approval, votes })).toBe('approved');
+  });
+
   it("counts the submitter's own owner only where that was agreed to", () => {
     expect(standing(approvedBy(['a']), ['a'])).toBe('unproved');
     expect(standing(approvedBy(['a'], { ownRequests: true }), ['a'])).toBe('approved');

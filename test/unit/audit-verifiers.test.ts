@@ -1,12 +1,8 @@
 // Two verifiers that share no code say the same of the same files, good and spoilt.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
 import type { AuditHead } from '../../src/domain/audit-chain.ts';
-import type { EvidenceBundle } from '../../src/domain/evidence-bundle.ts';
 import {
   chainOf,
   headOf,
@@ -92,7 +88,15 @@ describe('the second verifier', () => {
     const [head] = heads;
     if (!head) throw new Error('no head');
     const foreign = headOf(forger.key, 'acct_a', 3, hashesOf(lines));
-    for (const bad of [foreign, { ...foreign, kid: head.kid }, { ...head, sequence: 2 }]) {
+    // The same 64 bytes, in spellings that only some decoders take.
+    const respelled = [
+      `${head.signature}==`,
+      `${head.signature}\n`,
+      Buffer.from(head.signature, 'base64url').toString('base64'),
+      head.signature.slice(0, -1) + String.fromCharCode(head.signature.charCodeAt(85) + 1),
+    ].map((signature) => ({ ...head, signature }));
+    const changed = [foreign, { ...foreign, kid: head.kid }, { ...head, sequence: 2 }];
+    for (const bad of [...changed, ...respelled]) {
       expect(await both(lines, [bad])).toMatchObject({ ok: false, signatures: 'invalid' });
     }
     forger.remove();
@@ -114,54 +118,4 @@ describe('the second verifier', () => {
       );
     },
   );
-
-  it('says the same of evidence, whole and spoilt', { timeout: PATIENCE_MS }, async () => {
-    const bundle = bundleOf(keys);
-    const [line = ''] = bundle.entries;
-    const [proof] = bundle.proofs;
-    if (!proof) throw new Error('no proof');
-    const cases: [boolean, EvidenceBundle][] = [
-      [true, bundle],
-      [false, { ...bundle, entries: [line.replace('claimed', 'claimeD')] }],
-      [false, { ...bundle, operation: { ...bundle.operation, operation_id: 'op_3' } }],
-      [false, { ...bundle, operation: { ...bundle.operation, account_id: 'acct_b' } }],
-      [false, { ...bundle, proofs: [{ ...proof, hashes: proof.hashes.slice(1) }] }],
-      [false, { ...bundle, proofs: [{ ...proof, head: { ...proof.head, count: 9 } }] }],
-      [false, { ...bundle, consistent: false, disagreements: ['the row is FAILED'] }],
-    ];
-    for (const [ok, one] of cases) {
-      const path = join(keys.folder, 'bundle.json');
-      writeFileSync(path, JSON.stringify(one));
-      const read = JSON.parse(readFileSync(path, 'utf8')) as EvidenceBundle;
-      const ours = verifyEvidence(read, keys.verifier);
-      expect(ours.ok).toBe(ok);
-      const theirs = await python(['--evidence', path, '--public-keys', keys.publicKeys, '--json']);
-      expect({ ...theirs, last: JSON.parse(theirs.last) }).toEqual({
-        exit: ok ? 0 : 1,
-        last: ours,
-        stderr: '',
-      });
-    }
-  });
 });
-
-/** Entry 2 of a chain of 5, proven by the head of the last. */
-function bundleOf({ key }: TestKeys): EvidenceBundle {
-  const { lines, heads } = chainOf(key, records(5));
-  const [head] = heads;
-  if (!head) throw new Error('no head');
-  return {
-    v: 1,
-    operation: { operation_id: 'op_2', account_id: 'acct_a' } as EvidenceBundle['operation'],
-    policy_decision: null,
-    approvals: [],
-    attempts: [],
-    statements: [],
-    entries: [lines[1] ?? ''],
-    proofs: [{ hashes: hashesOf(lines), head }],
-    unsealed: 0,
-    checkpoint: null,
-    consistent: true,
-    disagreements: [],
-  };
-}

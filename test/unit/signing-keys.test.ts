@@ -22,6 +22,32 @@ test('a signature is good for its text, by its key, and for nothing else', () =>
   expect(verifier.verify(key.kid, 'a decision', 'nonsense')).toBe(false);
 });
 
+test('a signature has one spelling: padding, blanks, bits that mean nothing and other alphabets make it none', () => {
+  const where = places();
+  const key = ensureKeyPair(where);
+  const verifier = readVerifier(where.publicKeyFolder);
+  const signature = key.sign('a decision');
+  const bytes = Buffer.from(signature, 'base64url');
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const last = digits.indexOf(signature.at(-1) ?? '');
+  const others = [
+    `${signature}==`,
+    `${signature}\n`,
+    ` ${signature}`,
+    `${signature}AA`,
+    signature.slice(0, -1) + digits[last + 1],
+    bytes.toString('base64'),
+    bytes.toString('hex'),
+    bytes.subarray(0, 63).toString('base64url'),
+    '',
+  ];
+  for (const other of others) {
+    // The bytes alone would do: it is the spelling that is refused.
+    expect(verifier.verify(key.kid, 'a decision', other)).toBe(false);
+  }
+  expect(verifier.verify(key.kid, 'a decision', signature)).toBe(true);
+});
+
 test('a private key is read by its owner alone', () => {
   const where = places();
   ensureKeyPair(where);

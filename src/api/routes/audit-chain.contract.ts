@@ -49,6 +49,9 @@ const facts = z.strictObject({
   connection: z.string(),
   adapter: z.string(),
   provider_token: z.string(),
+  plan: anyObject.meta({
+    description: 'Numbers and target as they were frozen; part of what approvers sign.',
+  }),
   provider_reference: nullable,
   response_status: z.int().nullable(),
   response_sha256: sha256.nullable(),
@@ -77,9 +80,14 @@ const bundle = z
     }),
     entries: z.array(z.string()).meta({ description: 'Audit entries as lines of an export.' }),
     proofs: z.array(proof).meta({ description: 'That the entries are in signed heads.' }),
-    unsealed: z.int().meta({ description: 'Events that are not in the chain yet.' }),
+    unsealed: z.int().meta({
+      description: 'Events that are not in the chain yet, so that nothing proves them: ask again.',
+    }),
     checkpoint: checkpoint.nullable(),
-    consistent: z.boolean().meta({ description: 'True where row and audit say the same.' }),
+    consistent: z.boolean().meta({
+      description:
+        'True where row, command, signed decisions and audit say the same. Whoever has the bundle checks that anew.',
+    }),
     disagreements: z.array(z.string()),
   })
   .meta({ id: 'EvidenceBundle' });

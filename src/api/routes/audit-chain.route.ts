@@ -64,7 +64,7 @@ async function exportEntries(
 }
 
 async function showEvidence(
-  { pool }: ApiDependencies,
+  deps: ApiDependencies,
   request: Request,
   response: Response,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function showEvidence(
   requireRole(principal, auditChainContracts.evidence.roles);
   parseQuery(request, auditChainContracts.evidence.query);
   const id = String(request.params['operation_id']);
-  const bundle = isId(id) ? await evidenceOf(pool, principal.accountId, id) : undefined;
+  const bundle = isId(id) ? await evidenceOf(deps, principal.accountId, id) : undefined;
   if (!bundle) throw new HoldfastError('not_found', 'There is no such operation.');
   response.json(bundle);
 }

@@ -5,7 +5,12 @@ import { mayMove } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
-import { recordEvidence } from './evidence.store.ts';
+import {
+  EVIDENCE_INSERT,
+  evidenceValues,
+  recordEvidence,
+  type EvidenceRecord,
+} from './evidence.store.ts';
 import {
   checkBeforeFirstIntent,
   consumeApproval,
@@ -110,8 +115,7 @@ async function beginAttempt(
     await consumeApproval(db, read, now);
     return moveOperation(db, file, now, { to: 'IN_PROGRESS' }, { patch, events });
   }
-  await appendAudit(db, events);
-  return patchOperation(db, file, now, patch);
+  return patchOperation(db, file, now, patch, events);
 }
 
 /** The provider remembers the token from its first use, so the window for resends is fixed by the first intent. */
@@ -137,7 +141,6 @@ export async function storeAttemptOutcome(
     const attempt = file?.attempts.find((one) => one.number === number);
     if (!file || !attempt) throw new Error(`no attempt ${number} of ${operationId}`);
     if (attempt.outcome === outcome.status) return file;
-    await keepAnswer(db, file, number, outcome);
     if (!saysMore(outcome.status, attempt.outcome)) return addEvidence(db, file, number, outcome);
     await endAttempt(db, file, number, outcome);
     return moveByAnswer(db, withOutcome(file, number, outcome), number, outcome);
@@ -157,6 +160,7 @@ async function addEvidence(
   number: number,
   outcome: WriteOutcome,
 ): Promise<OperationFile> {
+  await recordEvidence(db, answerOf(file, number, outcome));
   const definite = outcome.status === 'succeeded' || outcome.status === 'failed';
   if (definite) return moveByAnswer(db, file, number, outcome);
   await appendAudit(db, answerEvents(file, number, outcome));
@@ -165,23 +169,19 @@ async function addEvidence(
 
 const END_ATTEMPT: Prepared = {
   name: 'end_attempt',
-  text: `update attempts set outcome = $3, error = $4, ended_at = $5
-     where operation_id = $1 and number = $2`,
+  text: `with ${EVIDENCE_INSERT}
+     update attempts set outcome = $4, error = $7, ended_at = $6
+     where operation_id = $1 and number = $3`,
 };
 
 async function endAttempt(
   db: Queryable,
-  { operation, now }: LockedFile,
+  file: LockedFile,
   number: number,
   outcome: WriteOutcome,
 ): Promise<void> {
-  await run(db, END_ATTEMPT, [
-    operation.operationId,
-    number,
-    outcome.status,
-    problemOf(outcome),
-    now,
-  ]);
+  const answer = evidenceValues(answerOf(file, number, outcome));
+  await run(db, END_ATTEMPT, [...answer, problemOf(outcome)]);
 }
 
 function withOutcome(file: LockedFile, number: number, outcome: WriteOutcome): LockedFile {
@@ -192,21 +192,20 @@ function withOutcome(file: LockedFile, number: number, outcome: WriteOutcome): L
   return { ...file, attempts };
 }
 
-async function keepAnswer(
-  db: Queryable,
+function answerOf(
   { operation, now }: LockedFile,
   number: number,
   outcome: WriteOutcome,
-): Promise<void> {
+): EvidenceRecord {
   const { status, evidence, ...said } = outcome;
-  await recordEvidence(db, {
+  return {
     operationId: operation.operationId,
     type: 'write_answer',
     attempt: number,
     verdict: status,
     detail: { ...said, evidence },
     at: now,
-  });
+  };
 }
 
 function answerEvents({ operation, now }: LockedFile, number: number, outcome: WriteOutcome) {
@@ -233,10 +232,12 @@ async function moveByAnswer(
   };
   const events = answerEvents(file, number, outcome);
   if (change) return (await moveOperation(db, file, file.now, change, { patch, events })) ?? file;
-  await appendAudit(db, events);
   // Evidence alone never touches stored bytes: a settled operation stays as it was told.
-  if (file.operation.responseBody !== null) return file;
-  return (await patchOperation(db, file, file.now, patch)) ?? file;
+  if (file.operation.responseBody === null) {
+    return (await patchOperation(db, file, file.now, patch, events)) ?? file;
+  }
+  await appendAudit(db, events);
+  return file;
 }
 
 function problemOf(outcome: WriteOutcome): OperationProblem | null {

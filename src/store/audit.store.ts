@@ -54,18 +54,17 @@ export function auditOf(operation: Operation, type: AuditType, at: string): Audi
   };
 }
 
-const APPEND_AUDIT: Prepared = {
-  name: 'append_audit',
-  text: `insert into audit_events (account_id, operation_id, type, at, principal_id, agent_run, route,
-       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail)
-     select account_id, operation_id, type, at, principal_id, agent_run, route,
-       idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail
-     from jsonb_populate_recordset(null::audit_events, $1::jsonb) with ordinality
-     order by ordinality`,
-};
+const COLUMNS = `account_id, operation_id, type, at, principal_id, agent_run, route,
+  idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail`;
 
-/** Appends events in order, in one statement. */
-export async function appendAudit(db: Queryable, events: readonly AuditEvent[]): Promise<void> {
+/** Inserts the events of a parameter (see `auditRows`) in their order, where `condition` holds: for statements that change what they tell of. */
+export const auditInsert = (parameter: string, condition = 'true'): string =>
+  `insert into audit_events (${COLUMNS})
+     select ${COLUMNS} from jsonb_populate_recordset(null::audit_events, ${parameter}::jsonb) with ordinality
+     where ${condition} order by ordinality`;
+
+/** Events as `auditInsert` takes them. */
+export function auditRows(events: readonly AuditEvent[]): string {
   const rows = events.map((one) => ({
     account_id: one.accountId,
     operation_id: one.operationId,
@@ -82,5 +81,12 @@ export async function appendAudit(db: Queryable, events: readonly AuditEvent[]):
     provider_reference: one.providerReference,
     detail: one.detail,
   }));
-  await run(db, APPEND_AUDIT, [JSON.stringify(rows)]);
+  return JSON.stringify(rows);
+}
+
+const APPEND_AUDIT: Prepared = { name: 'append_audit', text: auditInsert('$1') };
+
+/** Appends events in order, in one statement. */
+export async function appendAudit(db: Queryable, events: readonly AuditEvent[]): Promise<void> {
+  await run(db, APPEND_AUDIT, [auditRows(events)]);
 }

@@ -13,25 +13,32 @@ export interface EvidenceRecord {
   readonly at: string;
 }
 
+/** Appends a record, whose members are the first six parameters: for statements that change something by it. */
+export const EVIDENCE_INSERT = `kept as (
+       insert into evidence (operation_id, type, attempt, verdict, detail, at)
+       values ($1, $2, $3, $4, $5, $6)),
+     new_words as (
+       update operations set words_at = $6
+       where operation_id = $1 and greatest(expired_at, erased_at) >= words_at)`;
+
+/** A record as `EVIDENCE_INSERT` takes it. */
+export const evidenceValues = (record: EvidenceRecord): unknown[] => [
+  record.operationId,
+  record.type,
+  record.attempt,
+  record.verdict,
+  JSON.stringify(record.detail),
+  record.at,
+];
+
 const RECORD_EVIDENCE: Prepared = {
   name: 'record_evidence',
-  text: `with kept as (
-       insert into evidence (operation_id, type, attempt, verdict, detail, at)
-       values ($1, $2, $3, $4, $5, $6))
-     update operations set words_at = $6
-     where operation_id = $1 and greatest(expired_at, erased_at) >= words_at`,
+  text: `with ${EVIDENCE_INSERT} select`,
 };
 
 /** Appends it. Where the words of the operation were taken already these are new ones, and age from now on. */
 export async function recordEvidence(db: Queryable, record: EvidenceRecord): Promise<void> {
-  await run(db, RECORD_EVIDENCE, [
-    record.operationId,
-    record.type,
-    record.attempt,
-    record.verdict,
-    JSON.stringify(record.detail),
-    record.at,
-  ]);
+  await run(db, RECORD_EVIDENCE, evidenceValues(record));
 }
 
 /** Times (RFC 3339) of lookups since the last finding that found nothing, newest last: a finding in between ends their agreement. */

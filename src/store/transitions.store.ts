@@ -5,7 +5,7 @@ import type { Operation, OperationFile } from '../domain/operation.ts';
 import { isSettled, mayMove, releasesClaims } from '../domain/operation-state.ts';
 import { renderOperation } from '../domain/representation.ts';
 import { sha256Hex } from '../domain/sha256.ts';
-import { appendAudit, auditOf, type AuditEvent } from './audit.store.ts';
+import { auditInsert, auditOf, auditRows, type AuditEvent } from './audit.store.ts';
 import { recordEvidence } from './evidence.store.ts';
 import { releaseClaims, retakeClaims } from './held-claims.store.ts';
 import { OPERATION_COLUMNS } from './operation-rows.ts';
@@ -44,25 +44,26 @@ export async function moveOperation(
   const stored = isSettled(change.to) ? renderOperation(after) : null;
   const responseStatus = stored === null ? null : 200;
   const operation = { ...after.operation, responseBody: stored, responseStatus };
-  if (!(await writeIfUnchanged(db, before, operation))) return undefined;
+  const moved = { ...transitionEvent(before, operation, now), principalId: by ?? before.agentId };
+  if (!(await writeIfUnchanged(db, before, operation, [...events, moved]))) return undefined;
   if (before.responseBody !== null) await keepWithdrawn(db, before, now);
   if (releasesClaims(change.to)) await releaseClaims(db, operation.operationId);
   else if (releasesClaims(before.status)) await retakeClaims(db, operation);
-  const principalId = by ?? operation.agentId;
-  await appendAudit(db, [...events, { ...transitionEvent(before, operation, now), principalId }]);
   return { ...file, operation };
 }
 
-/** Changes members that are no state, with the same check on the version. */
+/** Changes members that are no state, with the same check on the version; `events` tell why. */
 export async function patchOperation(
   db: Queryable,
   file: OperationFile,
   now: string,
   patch: Patch,
+  events: readonly AuditEvent[] = [],
 ): Promise<OperationFile | undefined> {
   const before = file.operation;
   const operation = { ...before, ...patch, updatedAt: now, version: before.version + 1 };
-  return (await writeIfUnchanged(db, before, operation)) ? { ...file, operation } : undefined;
+  const written = await writeIfUnchanged(db, before, operation, events);
+  return written ? { ...file, operation } : undefined;
 }
 
 function applied(before: Operation, now: string, change: Change, patch: Patch): Operation {
@@ -103,23 +104,29 @@ const WRITTEN = [
   'resolvedBy',
 ] as const satisfies readonly (keyof Operation)[];
 
-const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 4}`).join(', ');
+const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 5}`).join(', ');
 
 const WRITE_OPERATION: Prepared = {
   name: 'write_operation',
-  text: `update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3`,
+  text: `with written as (
+       update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3
+       returning operation_id),
+     told as (${auditInsert('$4', 'exists (select from written)')})
+     select operation_id from written`,
 };
 
-/** The compare-and-set on (state, version) that makes concurrent workers safe. */
+/** The compare-and-set on (state, version) that makes concurrent workers safe, with the events that tell of it: one can't be without the other. */
 async function writeIfUnchanged(
   db: Queryable,
   before: Operation,
   after: Operation,
+  events: readonly AuditEvent[],
 ): Promise<boolean> {
   const { rowCount } = await run(db, WRITE_OPERATION, [
     before.operationId,
     before.status,
     before.version,
+    auditRows(events),
     ...WRITTEN.map((member) => after[member]),
   ]);
   return rowCount === 1;

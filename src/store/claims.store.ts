@@ -134,8 +134,8 @@ interface Terms {
   readonly reserved?: ReturnType<typeof reservedOf>;
 }
 
-/** What only the register knows of a fresh operation. */
-type Birth = Pick<Operation, 'createdAt' | 'possibleDuplicateOf'>;
+/** What only the register knows of a fresh operation; the command with its members in the order that every later answer has. */
+type Birth = Pick<Operation, 'command' | 'createdAt' | 'possibleDuplicateOf'>;
 
 /** Answers the birth of each row's operation, in their order; undefined where a key or business key was taken. */
 async function putRows(db: Queryable, claims: readonly ClaimRow[]): Promise<(Birth | undefined)[]> {
@@ -143,7 +143,11 @@ async function putRows(db: Queryable, claims: readonly ClaimRow[]): Promise<(Bir
   const born = new Map(
     rows.map((row) => [
       row.operation_id,
-      { createdAt: row.created_at, possibleDuplicateOf: row.possible_duplicate_of },
+      {
+        command: row.command,
+        createdAt: row.created_at,
+        possibleDuplicateOf: row.possible_duplicate_of,
+      },
     ]),
   );
   return claims.map((one) => born.get(one['operation_id']));

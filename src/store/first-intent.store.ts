@@ -16,7 +16,7 @@ import { expireApproval } from './approvals.store.ts';
 import { approversGone } from './approver-rights.store.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { readFile, type LockedFile } from './operations.store.ts';
+import { readFiles, type LockedFile } from './operations.store.ts';
 import { submitterOwners } from './submitter-owners.store.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation } from './transitions.store.ts';
@@ -184,7 +184,7 @@ export async function approvalStanding(
   desk: DecisionVerifier,
 ): Promise<Standing | undefined> {
   return inTransaction(pool, async (db) => {
-    const file = await readFile(db, operationId);
+    const [file] = await readFiles(db, [operationId]);
     if (file?.operation.status !== 'AWAITING_APPROVAL') return undefined;
     const { rows } = await db.query<{ now: string }>('select holdfast_now() as now');
     const approval = await readLatestApproval(db, operationId);

@@ -6,6 +6,7 @@ import {
   operationFromRow,
   timeInJson as time,
 } from './operation-rows.ts';
+import { inBatches } from './in-batches.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { run, type Prepared } from './prepared.ts';
 
@@ -50,29 +51,42 @@ export function knownKeyFromRow(row: Record<string, unknown>, key: string): Know
   };
 }
 
-const ATTEMPTS = `(select coalesce(json_agg(a order by a.number), '[]')
-  from attempts a where a.operation_id = $1) as attempts`;
-const APPROVAL = `(select to_json(p) from approvals p
-  where p.operation_id = $1 order by p.round desc limit 1) as approval`;
+const attachmentsOf = (id: string): string => `(select coalesce(json_agg(a order by a.number), '[]')
+    from attempts a where a.operation_id = ${id}) as attempts,
+  (select to_json(p) from approvals p
+    where p.operation_id = ${id} order by p.round desc limit 1) as approval`;
 
-const FILE: Prepared = {
-  name: 'file',
-  text: `select o.*, ${ATTEMPTS}, ${APPROVAL} from operations o where operation_id = $1`,
+/** The limit keeps a plan that was made while the tables were small from reading all of them for a few ids. */
+const FILES: Prepared = {
+  name: 'files',
+  text: `select o.*, ${attachmentsOf('o.operation_id')}
+     from unnest($1::text[]) q (id) cross join lateral
+       (select * from operations where operation_id = q.id limit 1) o`,
 };
 const LOCK: Prepared = {
   name: 'lock',
   text: 'select *, holdfast_now() as now from operations where operation_id = $1 for update',
 };
-const ATTACHMENTS: Prepared = { name: 'attachments', text: `select ${ATTEMPTS}, ${APPROVAL}` };
+const ATTACHMENTS: Prepared = { name: 'attachments', text: `select ${attachmentsOf('$1')}` };
 
 /** The operation with this id, its attempts and its latest approval, as of one moment. */
-export async function readFile(
+export const readFile: (pool: Pool, operationId: string) => Promise<OperationFile | undefined> =
+  inBatches(readFiles);
+
+/** The same of several operations, in their order; inside a transaction it sees what that has done. */
+export async function readFiles(
   db: Queryable,
-  operationId: string,
-): Promise<OperationFile | undefined> {
-  const { rows } = await run(db, FILE, [operationId]);
-  return rows[0] && { operation: operationFromRow(rows[0]), ...attachmentsFromRow(rows[0]) };
+  operationIds: readonly string[],
+): Promise<(OperationFile | undefined)[]> {
+  const { rows } = await run(db, FILES, [operationIds]);
+  const files = new Map(rows.map((row) => [row.operation_id, fileFromRow(row)]));
+  return operationIds.map((id) => files.get(id));
 }
+
+const fileFromRow = (row: Record<string, unknown> & AttachmentsRow): OperationFile => ({
+  operation: operationFromRow(row),
+  ...attachmentsFromRow(row),
+});
 
 /**
  * The same under a row lock, inside a transaction: nobody else changes the operation until it ends. Two statements, because one that

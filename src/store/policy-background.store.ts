@@ -1,6 +1,7 @@
 // What a policy is told of an operation beyond its row.
 import type { JsonObject } from '../domain/strict-json.ts';
-import type { Queryable } from './pool.ts';
+import { inBatches } from './in-batches.ts';
+import type { Pool } from './pool.ts';
 import { run, type Prepared } from './prepared.ts';
 
 export interface PolicyBackground {
@@ -10,20 +11,31 @@ export interface PolicyBackground {
   readonly targetCommand: JsonObject | null;
 }
 
-const POLICY_BACKGROUND: Prepared = {
-  name: 'policy_background',
-  text: `select p.owner, t.command as target
-     from operations o join principals p on p.principal_id = o.agent_id
-     left join operations t on t.operation_id = o.plan #>> '{target,operation_id}'
-     where o.operation_id = $1`,
+/** The limits keep a plan that was made while the tables were small from reading all of them for a few ids. */
+const POLICY_BACKGROUNDS: Prepared = {
+  name: 'policy_backgrounds',
+  text: `select q.id, o.owner, t.command as target
+     from unnest($1::text[]) q (id) cross join lateral (
+       select p.owner, o.plan #>> '{target,operation_id}' as target_id
+       from operations o join principals p on p.principal_id = o.agent_id
+       where o.operation_id = q.id limit 1) o
+     left join lateral (select command from operations where operation_id = o.target_id limit 1) t on true`,
 };
 
 /** Throws where there is no such operation. */
-export async function policyBackground(
-  db: Queryable,
-  operationId: string,
-): Promise<PolicyBackground> {
-  const { rows } = await run(db, POLICY_BACKGROUND, [operationId]);
-  if (!rows[0]) throw new Error(`operation ${operationId} is gone`);
-  return { owner: rows[0].owner, targetCommand: rows[0].target };
+export async function policyBackground(pool: Pool, operationId: string): Promise<PolicyBackground> {
+  const found = await readTogether(pool, operationId);
+  if (!found) throw new Error(`operation ${operationId} is gone`);
+  return found;
 }
+
+const readTogether = inBatches(async (pool: Pool, operationIds: readonly string[]) => {
+  const { rows } = await run(pool, POLICY_BACKGROUNDS, [operationIds]);
+  const found = new Map(
+    rows.map(({ id, owner, target }): [string, PolicyBackground] => [
+      id,
+      { owner, targetCommand: target },
+    ]),
+  );
+  return operationIds.map((id) => found.get(id));
+});

@@ -4,10 +4,19 @@ import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
 import { approveToDispatch } from './approve-to-dispatch.mjs';
 import { auditVerify } from './audit-verify.mjs';
+import { fill } from './fill.mjs';
 import { load, percentile } from './load.mjs';
+import { liveMegabytes } from './live-memory.mjs';
 import { call, stopNode } from './system.mjs';
 
+/** Agents that wait for their payments at once. */
 const AT_ONCE = 20;
+/** Callers at the door at once: it is made for many, and what few of them see is how long one waits. */
+const AT_THE_DOOR = 64;
+/** Requests before anything is counted: code that the engine has not compiled yet is another program. */
+const WARM_UP = 3_000;
+/** Ours and the anchor in turns, because what else the machine does comes and goes; the middle one of each counts. */
+const TURNS = 5;
 
 /** Bodies and headers of a payment under a fresh key. */
 function fresh(system, key = randomUUID()) {
@@ -29,30 +38,20 @@ async function payAndWait(system) {
   if (answer.status !== 'SUCCEEDED') throw new Error(`a payment is ${answer.status}`);
 }
 
-/** The whole path of a low-risk payment against a bare workflow with one no-op activity, in turns, the better turn of each. */
+/** The whole path of a low-risk payment against a bare workflow with one no-op activity. */
 export async function path(system, count) {
   const connection = await Connection.connect({ address: system.temporalAddress });
   const client = new Client({ connection });
   const anchor = await system.startAnchor('worker');
   const bare = () =>
     client.workflow.execute('bare', { taskQueue: 'anchor', workflowId: randomUUID() });
-  const turns = { ours: [], anchor: [] };
-  await load(AT_ONCE, AT_ONCE, bare);
-  await load(AT_ONCE, AT_ONCE, () => payAndWait(system));
-  for (let turn = 0; turn < 2; turn++) {
-    turns.anchor.push(await load(count, AT_ONCE, bare));
-    turns.ours.push(await load(count, AT_ONCE, () => payAndWait(system)));
-  }
+  const works = { anchor: bare, ours: () => payAndWait(system) };
+  const turns = await inTurns(works, { count, warmUp: count, atOnce: AT_ONCE });
   await stopNode(anchor);
   await connection.close();
-  const best = (list) => ({
-    perSecond: Math.max(...list.map((one) => one.perSecond)),
-    p50: Math.min(...list.map((one) => one.p50)),
-  });
-  const [ours, theirs] = [best(turns.ours), best(turns.anchor)];
   return [
-    row('path_throughput', ours.perSecond, theirs.perSecond, 'operations/s'),
-    row('path_p50', ours.p50, theirs.p50, 'ms'),
+    row('path_throughput', turns.ours.perSecond, turns.anchor.perSecond, 'operations/s'),
+    row('path_p50', turns.ours.p50, turns.anchor.p50, 'ms'),
   ];
 }
 
@@ -60,26 +59,42 @@ export async function path(system, count) {
 export async function requests(system, count) {
   const anchor = await system.startAnchor('http');
   const url = anchor.said;
-  const insert = () => call('POST', `${url}/insert`, fresh(system));
-  const submit = () => call('POST', submitUrl(system), fresh(system));
   const key = randomUUID();
   await settled(system, key);
   await call('POST', `${url}/insert`, fresh(system, key));
-  const replay = () => call('POST', submitUrl(system), fresh(system, key));
-  const select = () => call('POST', `${url}/select`, fresh(system, key));
-  for (const warm of [insert, select, replay, submit]) await load(300, AT_ONCE, warm);
-  const rates = { select: 0, replay: 0, insert: 0, submit: 0 };
-  // In turns, the better turn of each: what else the machine does then weighs on both alike.
-  for (let turn = 0; turn < 3; turn++) {
-    for (const [name, work] of Object.entries({ select, replay, insert, submit })) {
-      rates[name] = Math.max(rates[name], (await load(count, AT_ONCE, work)).perSecond);
-    }
-  }
+  const works = {
+    select: () => call('POST', `${url}/select`, fresh(system, key)),
+    replay: () => call('POST', submitUrl(system), fresh(system, key)),
+    insert: () => call('POST', `${url}/insert`, fresh(system)),
+    submit: () => call('POST', submitUrl(system), fresh(system)),
+  };
+  const turns = await inTurns(works, { count, warmUp: WARM_UP, atOnce: AT_THE_DOOR });
   await stopNode(anchor);
   return [
-    row('submit_rps', rates.submit, rates.insert, 'requests/s'),
-    row('replay_rps', rates.replay, rates.select, 'requests/s'),
+    row('submit_rps', turns.submit.perSecond, turns.insert.perSecond, 'requests/s'),
+    row('replay_rps', turns.replay.perSecond, turns.select.perSecond, 'requests/s'),
   ];
+}
+
+/** Does each work by turns, `count` of it in each turn; answers the middle throughput and latency of each. */
+async function inTurns(works, { count, warmUp, atOnce }) {
+  const names = Object.keys(works);
+  const loads = Object.fromEntries(names.map((name) => [name, []]));
+  for (const name of names) await load(warmUp, atOnce, works[name]);
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const name of names) loads[name].push(await load(count, atOnce, works[name]));
+  }
+  const middle = (list, member) =>
+    percentile(
+      list.map((one) => one[member]),
+      0.5,
+    );
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      { perSecond: middle(loads[name], 'perSecond'), p50: middle(loads[name], 'p50') },
+    ]),
+  );
 }
 
 /** Checking an exported audit against hashing the same bytes once. */
@@ -130,44 +145,27 @@ export async function settleUnknown(system, count) {
 }
 
 /** The path with many stored operations against the path with few. */
-export async function growth(system, count, stored) {
-  const few = await load(count, AT_ONCE, () => payAndWait(system));
-  const pool = new Pool({ connectionString: system.databaseUrl, max: 2 });
-  await fill(pool, stored);
-  await pool.end();
-  const many = await load(count, AT_ONCE, () => payAndWait(system));
-  return [row('growth', many.perSecond, few.perSecond, 'operations/s')];
+export async function growth(system, count, { few, many }) {
+  const pay = () => payAndWait(system);
+  const turn = async () => {
+    await load(count, AT_ONCE, pay);
+    return (await load(count, AT_ONCE, pay)).perSecond;
+  };
+  await pay();
+  await fill(system, few);
+  const withFew = await turn();
+  await fill(system, many - few);
+  return [row('growth', await turn(), withFew, 'operations/s')];
 }
 
-/** Copies of one settled operation under fresh ids (but for generated columns): rows as they are, without going through the path a hundred thousand times. */
-async function fill(pool, count) {
-  await pool.query(
-    `create temp table sample as select * from operations where status = 'SUCCEEDED' limit 1`,
-  );
-  const { rows } = await pool.query(
-    `select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
-     where table_schema = current_schema and table_name = 'operations' and is_generated = 'NEVER'`,
-  );
-  const [{ columns }] = rows;
-  await pool.query(
-    `insert into operations (${columns})
-     select ${columns} from (
-       select (jsonb_populate_record(null::operations, to_jsonb(s) || jsonb_build_object(
-         'operation_id', 'op_fill_' || n, 'idempotency_key', 'fill-' || n, 'provider_token', 'fill-' || n,
-         'provider_reference', 'pay_fill_' || n))).*
-       from sample s, generate_series(1, $1) n) filled`,
-    [count],
-  );
-  await pool.query(
-    `insert into idempotency_keys
-     select account_id, idempotency_key, operation_id, kind_version, fingerprint, agent_id, created_at
-     from operations where operation_id like 'op_fill_%'`,
-  );
-  await pool.query(
-    `insert into business_keys
-     select account_id, kind, idempotency_key, operation_id from operations where operation_id like 'op_fill_%'`,
-  );
-  await pool.query('analyze');
+/** What API and worker hold after many operations, once what can be collected is, against what they held after the first of them. */
+export async function memory(system, { first, more }) {
+  const pay = () => payAndWait(system);
+  await load(first, AT_ONCE, pay);
+  const before = await liveMegabytes(system);
+  await load(more, AT_ONCE, pay);
+  const after = await liveMegabytes(system);
+  return Object.keys(before).map((name) => row(`memory_${name}`, after[name], before[name], 'MB'));
 }
 
 function row(name, ours, anchor, unit) {

@@ -13,11 +13,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const agent = new Agent({ connections: 128, pipelining: 1, headersTimeout: 120_000 });
 
-/** Starts everything; `stop` ends it and removes what it left. */
-export async function startSystem() {
+/** Starts everything, with some more environment; `stop` ends it and removes what it left. */
+export async function startSystem(more = {}) {
   const home = newHome('bench');
   const env = {
     ...process.env,
+    ...more,
     ...(await freePorts()),
     HOLDFAST_HOME: home,
     LOG_LEVEL: 'warn',
@@ -30,6 +31,7 @@ export async function startSystem() {
   const temporalAddress = `127.0.0.1:${env.TEMPORAL_PORT}`;
   return {
     base,
+    home,
     databaseUrl,
     temporalAddress,
     sandboxAdmin: `http://127.0.0.1:${env.SANDBOX_ADMIN_PORT}`,

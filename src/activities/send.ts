@@ -98,8 +98,8 @@ async function storeOutcome(
   number: number,
   sent: Timed<WriteOutcome>,
 ): Promise<DispatchStep> {
-  const { operationId, status: from } = begun.operation;
-  const file = await storeThroughOutage(deps, operationId, number, sent.answer);
+  const { status: from } = begun.operation;
+  const file = await storeThroughOutage(deps, begun, number, sent.answer);
   if (!file) return { next: 'record', attempt: number, outcome: sent.answer };
   observeAttempt(deps, file, { number, from, ...sent });
   return stepAfter(file);
@@ -108,14 +108,15 @@ async function storeOutcome(
 /** Undefined where the database stays away for longer than an activity should wait. */
 async function storeThroughOutage(
   deps: ActivityDependencies,
-  operationId: string,
+  begun: OperationFile,
   number: number,
   outcome: WriteOutcome,
 ): Promise<OperationFile | undefined> {
   for (let tries = 1; ; tries++) {
     try {
-      return await storeAttemptOutcome(deps.pool, operationId, number, outcome);
+      return await storeAttemptOutcome(deps.pool, begun, number, outcome);
     } catch (error) {
+      const { operationId } = begun.operation;
       const attempt = { operation_id: operationId, attempt_number: number };
       deps.logger.warn({ ...attempt, err: error }, 'outcome not stored yet');
       if (tries === STORE_TRIES) return undefined;

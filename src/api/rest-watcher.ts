@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isRestingPlace, type OperationState } from '../domain/operation-state.ts';
 
 /** Short against a provider call, long against the statement. */
-const ROUND_MS = 50;
+const ROUND_MS = 25;
 
 /**
- * Callers held at once by one process. One statement asks for all of them, 20 times a second: a thousand ids are still a few
+ * Callers held at once by one process. One statement asks for all of them, 40 times a second: a thousand ids are still a few
  * milliseconds. Whoever comes beyond it is answered at once and polls.
  */
 const MOST_HELD = 1_000;

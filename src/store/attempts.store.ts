@@ -1,25 +1,22 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
 import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
-import type { OperationProblem } from '../domain/operation-problem.ts';
 import { mayMove } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
+import { answerEvents, answerOf, patchBy, problemOf, withOutcome } from './answers.ts';
 import { appendAudit, auditOf } from './audit.store.ts';
-import {
-  EVIDENCE_INSERT,
-  evidenceValues,
-  recordEvidence,
-  type EvidenceRecord,
-} from './evidence.store.ts';
+import { EVIDENCE_INSERT, evidenceValues, recordEvidence } from './evidence.store.ts';
 import {
   checkBeforeFirstIntent,
   consumeApproval,
   type FirstIntentChecks,
   type Hindrance,
 } from './first-intent.store.ts';
+import { IS_GRANTED } from './grants.store.ts';
 import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { beginPlainly, endPlainly } from './plain-path.store.ts';
 import { run, type Prepared } from './prepared.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation, patchOperation, type Patch } from './transitions.store.ts';
@@ -42,6 +39,8 @@ export async function commitIntent(
   intent: Intent,
   checks: FirstIntentChecks,
 ): Promise<OperationFile | 'held' | Exclude<Hindrance, 'again'> | undefined> {
+  const begun = await beginPlainly(pool, read, intent, checks);
+  if (begun) return begun;
   return inTransaction(pool, async (db) => {
     const locked = await lockUnchanged(db, read);
     // A token that the provider may have forgotten would make a second effect.
@@ -62,9 +61,7 @@ export async function commitIntent(
 
 const LOCK_UNCHANGED: Prepared = {
   name: 'lock_unchanged',
-  text: `select holdfast_now() as now, exists (
-       select 1 from grants g join principals p using (principal_id)
-       where g.principal_id = o.agent_id and g.kind = o.kind and p.disabled_at is null) as granted, ${IS_HELD} as held,
+  text: `select holdfast_now() as now, ${IS_GRANTED} as granted, ${IS_HELD} as held,
        coalesce(o.safe_resend_until > holdfast_now(), false) as resendable
      from operations o where operation_id = $1 and version = $2 for update of o`,
 };
@@ -126,16 +123,19 @@ function resendLimit({ operation }: OperationFile, now: string): Patch {
 }
 
 /**
- * Writes down what an attempt came to, and moves the operation where that decides something. The same answer twice is stored once; one
+ * Writes down what an attempt of the operation came to, as the intent left it or as it is by its id, and moves the operation where that decides something. The same answer twice is stored once; one
  * that says more overtakes one that said less; one that says less, or the contrary, is evidence. Answers the file as it stands
  * afterwards.
  */
 export async function storeAttemptOutcome(
   pool: Pool,
-  operationId: string,
+  of: OperationFile | string,
   number: number,
   outcome: WriteOutcome,
 ): Promise<OperationFile> {
+  const ended = typeof of === 'string' ? undefined : await endPlainly(pool, of, number, outcome);
+  if (ended) return ended;
+  const operationId = typeof of === 'string' ? of : of.operation.operationId;
   return inTransaction(pool, async (db) => {
     const file = await lockFile(db, operationId);
     const attempt = file?.attempts.find((one) => one.number === number);
@@ -184,52 +184,14 @@ async function endAttempt(
   await run(db, END_ATTEMPT, [...answer, problemOf(outcome)]);
 }
 
-function withOutcome(file: LockedFile, number: number, outcome: WriteOutcome): LockedFile {
-  const error = problemOf(outcome);
-  const attempts = file.attempts.map((one) =>
-    one.number === number ? { ...one, outcome: outcome.status, error, endedAt: file.now } : one,
-  );
-  return { ...file, attempts };
-}
-
-function answerOf(
-  { operation, now }: LockedFile,
-  number: number,
-  outcome: WriteOutcome,
-): EvidenceRecord {
-  const { status, evidence, ...said } = outcome;
-  return {
-    operationId: operation.operationId,
-    type: 'write_answer',
-    attempt: number,
-    verdict: status,
-    detail: { ...said, evidence },
-    at: now,
-  };
-}
-
-function answerEvents({ operation, now }: LockedFile, number: number, outcome: WriteOutcome) {
-  const detail = { attempt: number, outcome: outcome.status };
-  // Named here as well: "pending" writes it into the row without a transition.
-  const providerReference = 'reference' in outcome ? (outcome.reference ?? null) : null;
-  const answer = { ...auditOf(operation, 'provider_answer', now), providerReference, detail };
-  if (outcome.status === 'not_sent') return [answer];
-  return [{ ...auditOf(operation, 'sent', now), detail }, answer];
-}
-
 async function moveByAnswer(
   db: Queryable,
   file: LockedFile,
   number: number,
   outcome: WriteOutcome,
 ): Promise<OperationFile> {
-  const problem = problemOf(outcome);
   const change = changeByAttempt(file.operation, file.attempts, number, outcome);
-  const reference = outcome.status === 'pending' ? outcome.reference : undefined;
-  const patch: Patch = {
-    ...(problem ? { lastError: problem } : {}),
-    ...(reference ? { providerReference: reference } : {}),
-  };
+  const patch = patchBy(outcome);
   const events = answerEvents(file, number, outcome);
   if (change) return (await moveOperation(db, file, file.now, change, { patch, events })) ?? file;
   // Evidence alone never touches stored bytes: a settled operation stays as it was told.
@@ -238,18 +200,4 @@ async function moveByAnswer(
   }
   await appendAudit(db, events);
   return file;
-}
-
-function problemOf(outcome: WriteOutcome): OperationProblem | null {
-  switch (outcome.status) {
-    case 'failed':
-      return outcome.error;
-    case 'unknown':
-      return { code: outcome.reason, message: 'The outcome of this attempt is not known.' };
-    case 'not_sent':
-      return { code: outcome.reason, message: 'The provider refused before acting.' };
-    case 'succeeded':
-    case 'pending':
-      return null;
-  }
 }

@@ -54,14 +54,36 @@ export function auditOf(operation: Operation, type: AuditType, at: string): Audi
   };
 }
 
-const COLUMNS = `account_id, operation_id, type, at, principal_id, agent_run, route,
-  idempotency_key, fingerprint, from_state, to_state, response_sha256, provider_reference, detail`;
+const COLUMNS = [
+  'account_id',
+  'operation_id',
+  'type',
+  'at',
+  'principal_id',
+  'agent_run',
+  'route',
+  'idempotency_key',
+  'fingerprint',
+  'from_state',
+  'to_state',
+  'response_sha256',
+  'provider_reference',
+  'detail',
+];
 
-/** Inserts the events of a parameter (see `auditRows`) in their order, where `condition` holds: for statements that change what they tell of. */
-export const auditInsert = (parameter: string, condition = 'true'): string =>
-  `insert into audit_events (${COLUMNS})
-     select ${COLUMNS} from jsonb_populate_recordset(null::audit_events, ${parameter}::jsonb) with ordinality
-     where ${condition} order by ordinality`;
+/**
+ * Inserts the events of a parameter (see `auditRows`) in their order. With `change`, a query of the same statement that answers the changed
+ * row of the operation: then only where it was changed, and at the time of that.
+ */
+export function auditInsert(parameter: string, change?: string): string {
+  const values = COLUMNS.map((name) =>
+    name === 'at' && change ? `${change}.updated_at` : `e.${name}`,
+  );
+  return `insert into audit_events (${COLUMNS.join(', ')})
+     select ${values.join(', ')}
+     from jsonb_populate_recordset(null::audit_events, ${parameter}::jsonb) with ordinality e${change ? `, ${change}` : ''}
+     order by e.ordinality`;
+}
 
 /** Events as `auditInsert` takes them. */
 export function auditRows(events: readonly AuditEvent[]): string {

@@ -2,6 +2,11 @@
 import type { Queryable } from './pool.ts';
 import type { Role } from './principals.store.ts';
 
+/** SQL condition over `operations o`: its submitter may still have this done. */
+export const IS_GRANTED = `exists (
+  select 1 from grants g join principals p using (principal_id)
+  where g.principal_id = o.agent_id and g.kind = o.kind and p.disabled_at is null)`;
+
 export interface GrantChange {
   readonly accountId: string;
   readonly principalId: string;

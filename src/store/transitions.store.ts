@@ -25,6 +25,13 @@ export interface MoveOptions {
   readonly by?: string | undefined;
 }
 
+/** A row as it was read and as it becomes, with the events that tell of it. */
+export interface RowChange {
+  readonly before: Operation;
+  readonly after: Operation;
+  readonly events: readonly AuditEvent[];
+}
+
 /**
  * Moves an operation to `change.to` at database time `now`. Answers the new file, or undefined where somebody else changed the
  * operation first: then nothing was written. Throws on a move that the table of states does not have.
@@ -34,22 +41,34 @@ export async function moveOperation(
   file: OperationFile,
   now: string,
   change: Change,
-  { patch = {}, events = [], by }: MoveOptions = {},
+  options: MoveOptions = {},
 ): Promise<OperationFile | undefined> {
+  const move = prepareMove(file, now, change, options);
+  const { before, after } = move;
+  if (!(await writeIfUnchanged(db, move))) return undefined;
+  if (before.responseBody !== null) await keepWithdrawn(db, before, now);
+  if (releasesClaims(change.to)) await releaseClaims(db, after.operationId);
+  else if (releasesClaims(before.status)) await retakeClaims(db, after);
+  return { ...file, operation: after };
+}
+
+/** The move without what it does to others: the row with its stored bytes, and the events. */
+export function prepareMove(
+  file: OperationFile,
+  now: string,
+  change: Change,
+  { patch = {}, events = [], by }: MoveOptions = {},
+): RowChange {
   const before = file.operation;
   if (!mayMove(before.status, change.to)) {
     throw new Error(`no move from ${before.status} to ${change.to}`);
   }
-  const after = { ...file, operation: applied(before, now, change, patch) };
-  const stored = isSettled(change.to) ? renderOperation(after) : null;
-  const responseStatus = stored === null ? null : 200;
-  const operation = { ...after.operation, responseBody: stored, responseStatus };
-  const moved = { ...transitionEvent(before, operation, now), principalId: by ?? before.agentId };
-  if (!(await writeIfUnchanged(db, before, operation, [...events, moved]))) return undefined;
-  if (before.responseBody !== null) await keepWithdrawn(db, before, now);
-  if (releasesClaims(change.to)) await releaseClaims(db, operation.operationId);
-  else if (releasesClaims(before.status)) await retakeClaims(db, operation);
-  return { ...file, operation };
+  const moved = { ...file, operation: applied(before, now, change, patch) };
+  const responseBody = isSettled(change.to) ? renderOperation(moved) : null;
+  const responseStatus = responseBody === null ? null : 200;
+  const after = { ...moved.operation, responseBody, responseStatus };
+  const principalId = by ?? before.agentId;
+  return { before, after, events: [...events, { ...transitionEvent(before, after), principalId }] };
 }
 
 /** Changes members that are no state, with the same check on the version; `events` tell why. */
@@ -61,9 +80,9 @@ export async function patchOperation(
   events: readonly AuditEvent[] = [],
 ): Promise<OperationFile | undefined> {
   const before = file.operation;
-  const operation = { ...before, ...patch, updatedAt: now, version: before.version + 1 };
-  const written = await writeIfUnchanged(db, before, operation, events);
-  return written ? { ...file, operation } : undefined;
+  const after = { ...before, ...patch, updatedAt: now, version: before.version + 1 };
+  const written = await writeIfUnchanged(db, { before, after, events });
+  return written ? { ...file, operation: after } : undefined;
 }
 
 function applied(before: Operation, now: string, change: Change, patch: Patch): Operation {
@@ -106,29 +125,34 @@ const WRITTEN = [
 
 const SET_LIST = WRITTEN.map((member, n) => `${OPERATION_COLUMNS[member]} = $${n + 5}`).join(', ');
 
+/** Parameters that `writeIf` takes; what a statement needs besides comes after them. */
+export const WRITE_PARAMETERS = WRITTEN.length + 4;
+
+/** Writes a change and its events where the row is as it was read, and where `condition` holds: `written` has a row then. */
+export const writeIf = (condition: string): string =>
+  `written as (
+       update operations set ${SET_LIST}
+       where operation_id = $1 and status = $2 and version = $3 and ${condition}
+       returning operation_id, updated_at),
+     told as (${auditInsert('$4', 'written')})`;
+
+/** A change as `writeIf` takes it. */
+export const writeValues = ({ before, after, events }: RowChange): unknown[] => [
+  before.operationId,
+  before.status,
+  before.version,
+  auditRows(events),
+  ...WRITTEN.map((member) => after[member]),
+];
+
 const WRITE_OPERATION: Prepared = {
   name: 'write_operation',
-  text: `with written as (
-       update operations set ${SET_LIST} where operation_id = $1 and status = $2 and version = $3
-       returning operation_id),
-     told as (${auditInsert('$4', 'exists (select from written)')})
-     select operation_id from written`,
+  text: `with ${writeIf('true')} select from written`,
 };
 
 /** The compare-and-set on (state, version) that makes concurrent workers safe, with the events that tell of it: one can't be without the other. */
-async function writeIfUnchanged(
-  db: Queryable,
-  before: Operation,
-  after: Operation,
-  events: readonly AuditEvent[],
-): Promise<boolean> {
-  const { rowCount } = await run(db, WRITE_OPERATION, [
-    before.operationId,
-    before.status,
-    before.version,
-    auditRows(events),
-    ...WRITTEN.map((member) => after[member]),
-  ]);
+async function writeIfUnchanged(db: Queryable, change: RowChange): Promise<boolean> {
+  const { rowCount } = await run(db, WRITE_OPERATION, writeValues(change));
   return rowCount === 1;
 }
 
@@ -143,10 +167,11 @@ async function keepWithdrawn(db: Queryable, before: Operation, now: string): Pro
   });
 }
 
-function transitionEvent(before: Operation, after: Operation, now: string): AuditEvent {
+/** The event of a change from one row to another. */
+export function transitionEvent(before: Operation, after: Operation): AuditEvent {
   const { responseBody } = after;
   return {
-    ...auditOf(after, 'transition', now),
+    ...auditOf(after, 'transition', after.updatedAt),
     from: before.status,
     to: after.status,
     providerReference: after.providerReference,

@@ -26,8 +26,16 @@ try {
     say,
   );
   const { violations, ...numbers } = counts;
-  if (values.json) say(JSON.stringify(numbers));
+  for (const line of values.json ? [JSON.stringify(numbers)] : tableOf(numbers)) say(line);
   process.exitCode = violations === 0 ? 0 : 1;
 } catch (error) {
   failWith(error);
+}
+
+/** Names as in the JSON form, a number a line. */
+function tableOf(numbers) {
+  return Object.entries(numbers).map(([name, value]) => {
+    const label = name.replace(/_ms$/, ' (ms)').replaceAll('_', ' ');
+    return `${label.padEnd(18)}${value.toLocaleString('en').padStart(8)}`;
+  });
 }

@@ -9,6 +9,7 @@ import { inTransaction } from '../../src/store/transaction.ts';
 import { UNCHANGED } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import {
+  attempted,
   auditTypes,
   claimed,
   move,
@@ -209,6 +210,19 @@ describe('an answer', () => {
     const { operation, attempts } = await stored(register, idOf(one));
     expect([operation.status, attempts[0]?.outcome]).toEqual(['CANCELED', null]);
     expect(await auditTypes(register, idOf(one))).not.toContain('sent');
+  });
+
+  it('that comes after a reopened operation has claimed the same business key shows the conflict in its bytes', async () => {
+    const invoice = 'inv-held-by-another';
+    const { id: reopened } = await attempted(register, [failed], { invoice });
+    const { id, ...read } = await claimed(register, { invoice });
+    const one = await commitIntent(register.pool, read, INTENT, UNCHANGED);
+    if (typeof one !== 'object') throw new Error(String(one));
+    await storeAttemptOutcome(register.pool, reopened, 1, succeeded);
+    await storeAttemptOutcome(register.pool, one, 1, succeeded);
+    const { operation } = await stored(register, id);
+    expect([operation.status, operation.conflictsWith]).toEqual(['SUCCEEDED', reopened]);
+    expect(JSON.parse(operation.responseBody ?? '')).toMatchObject({ conflicts_with: reopened });
   });
 
   it('is stored once where ten bring it', async () => {

@@ -155,9 +155,7 @@ function memoOf({ agentRun, traceparent }: Operation): Record<string, string> {
 /** At once: each call has the whole deadline, and the relay's lease is for one (`outbox.store.ts`). */
 async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {
   const tell = (type: WorkflowType) =>
-    whereOpen(() =>
-      client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed'),
-    );
+    whereOpen(() => client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed'));
   await Promise.all([tell('executeOperation'), tell('reconcileOperation')]);
 }
 

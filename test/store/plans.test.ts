@@ -48,7 +48,9 @@ it.each(HOT)('reads by key in "%s", also with a plan from an empty register', as
 
 it.each(HOT)('plans "%s" once: after the five tries that Postgres makes', async (name) => {
   const plans = 'custom_plans::integer as custom, generic_plans::integer as generic';
-  const [row] = (await pool.query(`select ${plans} from pg_prepared_statements where name = $1`, [name])).rows;
+  const [row] = (
+    await pool.query(`select ${plans} from pg_prepared_statements where name = $1`, [name])
+  ).rows;
   expect(row).toMatchObject({ custom: 5, generic: expect.any(Number) });
   expect(row.generic).toBeGreaterThan(0);
 });

@@ -99,6 +99,7 @@ const [NUMBER, OUTCOME, PROBLEM, ENDED_AT, DETAIL] = [1, 2, 3, 4, 5].map(
   (n) => `$${WRITE_PARAMETERS + n}`,
 );
 
+/** `ended` names its attempt by the parameter: joined to `open` alone, a plan from an empty register reads all attempts. */
 const END: Prepared = {
   name: 'end_plainly',
   text: `with open as materialized (

@@ -36,10 +36,16 @@ function answerFile(response: Response, file: OperationFile, openStatus: number)
   // What is sent is settled by then: Express's `send` would look at it, its type and its length once more.
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   if (isSettled(status) && responseBody !== null) {
-    response.status(responseStatus ?? 200).end(responseBody);
+    send(response.status(responseStatus ?? 200), responseBody);
     return;
   }
   const pollMs = nextPollMs(status);
   if (pollMs !== undefined) response.set('Retry-After', String(Math.ceil(pollMs / 1_000)));
-  response.status(openStatus).end(renderOperation(file));
+  send(response.status(openStatus), renderOperation(file));
+}
+
+/** With its length also where nobody wants the body: Node leaves that out of the answer to a HEAD. */
+function send(response: Response, body: string): void {
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
 }

@@ -34,6 +34,10 @@ export async function retakeClaims(db: Queryable, operation: Operation): Promise
   await markConflict(db, operation);
 }
 
+/**
+ * The other's answers show it from now on, so its version tells of it: what is being stored of it from an earlier reading, without the
+ * conflict, loses the compare-and-set.
+ */
 async function markConflict(db: Queryable, operation: Operation): Promise<void> {
   const { operationId, accountId, kind, businessKey } = operation;
   await db.query(
@@ -41,7 +45,8 @@ async function markConflict(db: Queryable, operation: Operation): Promise<void> 
        select operation_id from business_keys
        where account_id = $2 and kind = $3 and business_key = $4 and operation_id <> $1)
      update operations o
-     set conflicts_with = case when o.operation_id = $1 then holder.operation_id else $1 end
+     set conflicts_with = case when o.operation_id = $1 then holder.operation_id else $1 end,
+       version = version + (o.operation_id <> $1)::integer
      from holder where o.operation_id in ($1, holder.operation_id)`,
     [operationId, accountId, kind, businessKey],
   );

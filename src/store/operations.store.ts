@@ -8,7 +8,7 @@ import {
 } from './operation-rows.ts';
 import { inBatches } from './in-batches.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { run, type Prepared } from './prepared.ts';
+import { IDS, run, type Prepared } from './prepared.ts';
 
 /** An operation under a row lock, with the database clock's time of the reading. */
 export interface LockedFile extends OperationFile {
@@ -56,11 +56,14 @@ const attachmentsOf = (id: string): string => `(select coalesce(json_agg(a order
   (select to_json(p) from approvals p
     where p.operation_id = ${id} order by p.round desc limit 1) as approval`;
 
-/** The limit keeps a plan that was made while the tables were small from reading all of them for a few ids. */
+/**
+ * The limit keeps a plan that was made while the tables were small from reading all of them for a few ids. The ids are `$1` as JSON, see
+ * `IDS`.
+ */
 const FILES: Prepared = {
   name: 'files',
   text: `select o.*, ${attachmentsOf('o.operation_id')}
-     from unnest($1::text[]) q (id) cross join lateral
+     from ${IDS} cross join lateral
        (select * from operations where operation_id = q.id limit 1) o`,
 };
 const LOCK: Prepared = {
@@ -78,7 +81,7 @@ export async function readFiles(
   db: Queryable,
   operationIds: readonly string[],
 ): Promise<(OperationFile | undefined)[]> {
-  const { rows } = await run(db, FILES, [operationIds]);
+  const { rows } = await run(db, FILES, [JSON.stringify(operationIds)]);
   const files = new Map(rows.map((row) => [row.operation_id, fileFromRow(row)]));
   return operationIds.map((id) => files.get(id));
 }

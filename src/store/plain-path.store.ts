@@ -99,13 +99,14 @@ const [NUMBER, OUTCOME, PROBLEM, ENDED_AT, DETAIL] = [1, 2, 3, 4, 5].map(
   (n) => `$${WRITE_PARAMETERS + n}`,
 );
 
+/** `ended` names its attempt by the parameter: joined to `open` alone, a plan from an empty register reads all attempts. */
 const END: Prepared = {
   name: 'end_plainly',
   text: `with open as materialized (
        select operation_id from operations where operation_id = $1 and status = $2 and version = $3 for update),
      ended as (
        update attempts a set outcome = ${OUTCOME}, error = ${PROBLEM}, ended_at = ${ENDED_AT}
-       from open where a.operation_id = open.operation_id and number = ${NUMBER} and outcome is null
+       from open where a.operation_id = $1 and number = ${NUMBER} and outcome is null
        returning number),
      kept as (
        insert into evidence (operation_id, type, attempt, verdict, detail, at)

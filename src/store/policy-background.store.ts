@@ -2,7 +2,7 @@
 import type { JsonObject } from '../domain/strict-json.ts';
 import { inBatches } from './in-batches.ts';
 import type { Pool } from './pool.ts';
-import { run, type Prepared } from './prepared.ts';
+import { IDS, run, type Prepared } from './prepared.ts';
 
 export interface PolicyBackground {
   /** Owner of the submitter, as of now. */
@@ -15,7 +15,7 @@ export interface PolicyBackground {
 const POLICY_BACKGROUNDS: Prepared = {
   name: 'policy_backgrounds',
   text: `select q.id, o.owner, t.command as target
-     from unnest($1::text[]) q (id) cross join lateral (
+     from ${IDS} cross join lateral (
        select p.owner, o.plan #>> '{target,operation_id}' as target_id
        from operations o join principals p on p.principal_id = o.agent_id
        where o.operation_id = q.id limit 1) o
@@ -30,7 +30,7 @@ export async function policyBackground(pool: Pool, operationId: string): Promise
 }
 
 const readTogether = inBatches(async (pool: Pool, operationIds: readonly string[]) => {
-  const { rows } = await run(pool, POLICY_BACKGROUNDS, [operationIds]);
+  const { rows } = await run(pool, POLICY_BACKGROUNDS, [JSON.stringify(operationIds)]);
   const found = new Map(
     rows.map(({ id, owner, target }): [string, PolicyBackground] => [
       id,

@@ -73,7 +73,8 @@ export function createWorkflowStarter(
     wake: (operation) => signalOpenRuns(client, operation),
     decide: async (operation, decisions) => {
       const handle = client.workflow.getHandle(workflowIdOf('executeOperation', operation));
-      for (const one of decisions) await whereOpen(() => handle.signal('approval_decision', one));
+      const tell = (one: unknown) => whereOpen(() => handle.signal('approval_decision', one));
+      await Promise.all(decisions.map(tell));
     },
     lookNow: async (operation) => {
       const options = optionsOf('reconcileOperation', operation, taskQueue);
@@ -151,12 +152,11 @@ function memoOf({ agentRun, traceparent }: Operation): Record<string, string> {
   };
 }
 
+/** At once: each call has the whole deadline, and the relay's lease is for one (`outbox.store.ts`). */
 async function signalOpenRuns(client: Client, operation: Operation): Promise<void> {
-  for (const type of ['executeOperation', 'reconcileOperation'] as const) {
-    await whereOpen(() =>
-      client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed'),
-    );
-  }
+  const tell = (type: WorkflowType) =>
+    whereOpen(() => client.workflow.getHandle(workflowIdOf(type, operation)).signal('row_changed'));
+  await Promise.all([tell('executeOperation'), tell('reconcileOperation')]);
 }
 
 /** A run that is closed has nothing more to learn, and one that isn't there yet begins at the row. */

@@ -70,9 +70,12 @@ describe('an operation', () => {
     expect(answer.body['parameter']).toBe('wait');
   });
 
-  it('has a HEAD without a body', async () => {
-    const answer = await api.call('HEAD', `/agent/operations/${id}`);
+  it('has a HEAD without a body, with the length that it would have', async () => {
+    const path = `/agent/operations/${id}`;
+    const [answer, whole] = [await api.call('HEAD', path), await api.call('GET', path)];
     expect([answer.status, answer.text]).toEqual([200, '']);
+    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)));
+    expect(answer.headers['content-type']).toBe(whole.headers['content-type']);
   });
 
   it.each(['%00', 'a%00b', '%F0%9F%92%B8', '%E2%80%AE', 'x'.repeat(4_000), '__proto__', '%2e%2e'])(

@@ -54,7 +54,7 @@ async function pausedAfterIntent() {
   await until('the intent is being committed', async () => {
     const { rows } = await gate.query(
       `select 1 from pg_stat_activity where datname = current_database()
-       and wait_event = 'advisory' and query = 'commit'`,
+       and wait_event = 'advisory' and query like '%insert into attempts%'`,
     );
     return rows.length > 0;
   });

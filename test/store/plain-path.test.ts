@@ -9,6 +9,7 @@ import { inTransaction } from '../../src/store/transaction.ts';
 import { UNCHANGED } from '../support/desk.ts';
 import { OUTCOMES } from '../support/operation-file.ts';
 import {
+  attempted,
   auditTypes,
   claimed,
   move,
@@ -61,21 +62,32 @@ const begun = async (checks = UNCHANGED): Promise<OperationFile> => {
 
 const idOf = ({ operation }: OperationFile) => operation.operationId;
 
+const CANCEL = `status = 'CANCELED', version = version + 1, response_body = '{}'`;
+/** As the sweep does: nothing of it is told of the operation, so its version stays. */
+const LEASE = `next_sweep_at = '2020-01-01T00:00:00Z'`;
+
 /** Does the work while somebody else is changing the operation, and lets that one end first. */
-async function whileChanged<T>(file: OperationFile, work: () => Promise<T>): Promise<T> {
+async function whileChanged<T>(
+  file: OperationFile,
+  work: () => Promise<T>,
+  change = CANCEL,
+): Promise<T> {
   const waiting = `select count(*) from pg_stat_activity
     where wait_event_type = 'Lock' and datname = current_database()`;
   return inTransaction(register.pool, async (db) => {
-    await db.query(
-      `update operations set status = 'CANCELED', version = version + 1, response_body = '{}'
-       where operation_id = $1`,
-      [idOf(file)],
-    );
+    await db.query(`update operations set ${change} where operation_id = $1`, [idOf(file)]);
     const result = work();
     await expect.poll(() => register.count(waiting)).toBe(1);
     return { result };
   }).then(({ result }) => result);
 }
+
+const sweptAt = async (file: OperationFile) =>
+  (
+    await register.rows('select next_sweep_at as at from operations where operation_id = $1', [
+      idOf(file),
+    ])
+  )[0]?.['at'];
 
 describe('a first intent', () => {
   it('is the same whether it is one statement or a transaction', async () => {
@@ -149,6 +161,18 @@ describe('a first intent', () => {
     });
   });
 
+  it('that waits for the sweep begins all of it, and leaves what that wrote', async () => {
+    const { id, ...read } = await claimed(register);
+    const answered = await whileChanged(
+      read,
+      () => beginPlainly(register.pool, read, INTENT, UNCHANGED),
+      LEASE,
+    );
+    expect(answered).toStrictEqual(await stored(register, id));
+    expect(await sweptAt(read)).toBe('2020-01-01T00:00:00.000Z');
+    expect(await auditTypes(register, id)).toContain('transition PENDING>IN_PROGRESS');
+  });
+
   it('goes the long way where people had to be asked, where the policy asks now, and after a first try', async () => {
     const { id: _, ...asked } = await claimed(register, { approvalTtlMs: 60_000 });
     expect(await beginPlainly(register.pool, asked, INTENT, UNCHANGED)).toBeUndefined();
@@ -209,6 +233,31 @@ describe('an answer', () => {
     const { operation, attempts } = await stored(register, idOf(one));
     expect([operation.status, attempts[0]?.outcome]).toEqual(['CANCELED', null]);
     expect(await auditTypes(register, idOf(one))).not.toContain('sent');
+  });
+
+  it('that waits for the sweep is stored whole, and leaves what that wrote', async () => {
+    const one = await begun();
+    const answered = await whileChanged(
+      one,
+      () => endPlainly(register.pool, one, 1, succeeded),
+      LEASE,
+    );
+    expect(answered).toMatchObject(await stored(register, idOf(one)));
+    expect(await sweptAt(one)).toBe('2020-01-01T00:00:00.000Z');
+    expect(await auditTypes(register, idOf(one))).toContain('transition IN_PROGRESS>SUCCEEDED');
+  });
+
+  it('that comes after a reopened operation has claimed the same business key shows the conflict in its bytes', async () => {
+    const invoice = 'inv-held-by-another';
+    const { id: reopened } = await attempted(register, [failed], { invoice });
+    const { id, ...read } = await claimed(register, { invoice });
+    const one = await commitIntent(register.pool, read, INTENT, UNCHANGED);
+    if (typeof one !== 'object') throw new Error(String(one));
+    await storeAttemptOutcome(register.pool, reopened, 1, succeeded);
+    await storeAttemptOutcome(register.pool, one, 1, succeeded);
+    const { operation } = await stored(register, id);
+    expect([operation.status, operation.conflictsWith]).toEqual(['SUCCEEDED', reopened]);
+    expect(JSON.parse(operation.responseBody ?? '')).toMatchObject({ conflicts_with: reopened });
   });
 
   it('is stored once where ten bring it', async () => {

@@ -157,5 +157,5 @@ audited as (
 queued as (
   insert into outbox_messages (operation_id, type, next_delivery_at)
   select operation_id, 'start', created_at + interval '${RELAY_GRACE}' from born)
-select operation_id, command, created_at, possible_duplicate_of from born`,
+select operation_id, command, plan, created_at, possible_duplicate_of from born`,
 };

@@ -134,8 +134,8 @@ interface Terms {
   readonly reserved?: ReturnType<typeof reservedOf>;
 }
 
-/** What only the register knows of a fresh operation; the command with its members in the order that every later answer has. */
-type Birth = Pick<Operation, 'command' | 'createdAt' | 'possibleDuplicateOf'>;
+/** What the register says of a fresh operation; command and plan as every later reading has them. */
+type Birth = Pick<Operation, 'command' | 'plan' | 'createdAt' | 'possibleDuplicateOf'>;
 
 /** Answers the birth of each row's operation, in their order; undefined where a key or business key was taken. */
 async function putRows(db: Queryable, claims: readonly ClaimRow[]): Promise<(Birth | undefined)[]> {
@@ -145,6 +145,7 @@ async function putRows(db: Queryable, claims: readonly ClaimRow[]): Promise<(Bir
       row.operation_id,
       {
         command: row.command,
+        plan: row.plan,
         createdAt: row.created_at,
         possibleDuplicateOf: row.possible_duplicate_of,
       },

@@ -71,7 +71,9 @@ export type ClaimRow = Readonly<Record<keyof typeof ALSO, unknown>> &
 export function givenColumns(
   operation: Pick<Operation, (typeof GIVEN)[number]>,
 ): Record<string, unknown> {
-  return Object.fromEntries(GIVEN.map((member) => [OPERATION_COLUMNS[member], operation[member]]));
+  const columns: Record<string, unknown> = {};
+  for (const member of GIVEN) columns[OPERATION_COLUMNS[member]] = operation[member];
+  return columns;
 }
 
 const record = [

@@ -44,33 +44,35 @@ export const OPERATION_COLUMNS = {
   erasedAt: 'erased_at',
 } as const satisfies Record<keyof Operation, string>;
 
-function read<T>(columns: Record<keyof T, string>, row: Row): T {
-  const entries = Object.entries<string>(columns).map(([member, column]) => [member, row[column]]);
-  return Object.fromEntries(entries) as T;
+/** A reader of rows; the pairs are made once, because every answer reads a row. */
+function readerOf<T>(columns: Record<keyof T, string>): (row: Row) => T {
+  const pairs = Object.entries<string>(columns);
+  return (row) => {
+    const record: Row = {};
+    for (const [member, column] of pairs) record[member] = row[column];
+    return record as T;
+  };
 }
 
-export const operationFromRow = (row: Row): Operation => read<Operation>(OPERATION_COLUMNS, row);
+export const operationFromRow = readerOf<Operation>(OPERATION_COLUMNS);
 
-export const attemptFromRow = (row: Row): Attempt =>
-  read<Attempt>(
-    {
-      number: 'number',
-      purpose: 'purpose',
-      requestBody: 'request_body',
-      startedAt: 'started_at',
-      endedAt: 'ended_at',
-      outcome: 'outcome',
-      error: 'error',
-      worker: 'worker',
-    },
-    row,
-  );
+export const attemptFromRow = readerOf<Attempt>({
+  number: 'number',
+  purpose: 'purpose',
+  requestBody: 'request_body',
+  startedAt: 'started_at',
+  endedAt: 'ended_at',
+  outcome: 'outcome',
+  error: 'error',
+  worker: 'worker',
+});
 
-export const approvalFromRow = (row: Row): Approval =>
-  read<Approval>(
-    { approvalId: 'approval_id', status: 'status', reason: 'reason', expiresAt: 'expires_at' },
-    row,
-  );
+export const approvalFromRow = readerOf<Approval>({
+  approvalId: 'approval_id',
+  status: 'status',
+  reason: 'reason',
+  expiresAt: 'expires_at',
+});
 
 /** Times inside JSON come in Postgres' own spelling; the representation has one spelling only. */
 export function timeInJson(text: unknown): string | null {

@@ -4,8 +4,8 @@
 import type { Pool } from './pool.ts';
 import { isUnavailable } from './sqlstate.ts';
 
-/** Items of one batch: enough for a busy moment. */
-const MOST = 50;
+/** Items of one batch: few enough that a busy process works on some while others are at the database, instead of all in step. */
+const MOST = 24;
 
 /** Above what a statement takes on a busy machine: one that waits for a lock, or is stuck, no longer holds up those behind it. */
 const PATIENCE_MS = 25;

@@ -44,15 +44,15 @@ describe('calls in batches', () => {
     expect(await second).toEqual([40, 50]);
   });
 
-  it('are at most fifty together', async () => {
+  it('are at most 24 together', async () => {
     const { batches, load } = held();
-    void Promise.all(Array.from({ length: 120 }, (_, n) => n).map(inBatchesOf(load)));
+    void Promise.all(Array.from({ length: 60 }, (_, n) => n).map(inBatchesOf(load)));
     await turn();
     for (const n of [0, 1]) {
       batches[n]?.answer();
       await turn();
     }
-    expect(batches.map((one) => one.items.length)).toEqual([50, 50, 20]);
+    expect(batches.map((one) => one.items.length)).toEqual([24, 24, 12]);
   });
 
   it('go on beside one that is stuck, and that one still answers its own', async () => {

@@ -1,5 +1,5 @@
 // Intents and their answers. The intent is committed before anything is sent; its number is the fencing token: it is sent at most once.
-import type { Attempt, AttemptOutcome, OperationFile } from '../domain/operation.ts';
+import type { AttemptOutcome, OperationFile } from '../domain/operation.ts';
 import { mayMove } from '../domain/operation-state.ts';
 import type { WriteOutcome } from '../domain/outcome.ts';
 import { changeByAttempt, changeByLostGrant } from '../domain/settlement.ts';
@@ -16,17 +16,10 @@ import { IS_GRANTED } from './grants.store.ts';
 import { IS_HELD } from './holds.store.ts';
 import { lockFile, type LockedFile } from './operations.store.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { beginPlainly, endPlainly } from './plain-path.store.ts';
+import { beginPlainly, endPlainly, type Intent } from './plain-path.store.ts';
 import { run, type Prepared } from './prepared.ts';
 import { inTransaction } from './transaction.ts';
 import { moveOperation, patchOperation, type Patch } from './transitions.store.ts';
-
-export interface Intent {
-  readonly number: number;
-  readonly purpose: Attempt['purpose'];
-  readonly requestBody: string;
-  readonly worker: string;
-}
 
 /**
  * Commits an intent for the operation as it was read. Undefined where the operation has changed since, or the number is taken: then

@@ -22,7 +22,13 @@ import {
   writeValues,
 } from './transitions.store.ts';
 
-type Intent = Pick<Attempt, 'number' | 'purpose' | 'worker'> & { readonly requestBody: string };
+/** What an attempt is before it is made. */
+export interface Intent {
+  readonly number: number;
+  readonly purpose: Attempt['purpose'];
+  readonly requestBody: string;
+  readonly worker: string;
+}
 
 const BEGIN: Prepared = {
   name: 'begin_plainly',

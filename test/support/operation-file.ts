@@ -1,12 +1,13 @@
 // Operations as the domain sees them, for tests that need no database: a payment in the state that the test names.
 import type { CapabilityCard } from '../../src/domain/capability-card.ts';
 import { planFor, type ExecutionPlan } from '../../src/domain/execution-plan.ts';
-import type {
-  Approval,
-  Attempt,
-  AttemptOutcome,
-  Operation,
-  OperationFile,
+import {
+  operationAtBirth,
+  type Approval,
+  type Attempt,
+  type AttemptOutcome,
+  type Operation,
+  type OperationFile,
 } from '../../src/domain/operation.ts';
 import type { WriteOutcome } from '../../src/domain/outcome.ts';
 
@@ -37,7 +38,7 @@ export function planOf(
 export const T0 = '2026-01-02T03:04:05.678Z';
 
 export function operationOf(members: Partial<Operation> = {}): Operation {
-  return {
+  const fresh = operationAtBirth({
     operationId: 'op_1',
     accountId: 'acct_a',
     idempotencyKey: 'key-1',
@@ -51,32 +52,15 @@ export function operationOf(members: Partial<Operation> = {}): Operation {
     agentRun: null,
     traceparent: null,
     status: 'PENDING',
-    version: 1,
     connection: 'sandbox_acct_a',
     adapter: 'sandbox',
     providerToken: 'key-1',
-    providerReference: null,
     plan: planOf(),
     policyDecision: null,
-    safeResendUntil: null,
-    reviewReason: null,
-    result: null,
-    error: null,
-    lastError: null,
-    unknownSince: null,
-    responseStatus: null,
-    responseBody: null,
     createdAt: T0,
-    updatedAt: T0,
-    settledAt: null,
-    conflictsWith: null,
     possibleDuplicateOf: null,
-    resolvedBy: null,
-    wordsAt: null,
-    expiredAt: null,
-    erasedAt: null,
-    ...members,
-  };
+  });
+  return { ...fresh, ...members };
 }
 
 export function attemptOf(number: number, outcome: AttemptOutcome, members: Partial<Attempt> = {}) {
